@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a client module must be able to say of a request, so that the wire layer can read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import urlsplit
+
+
+class Exchange(Protocol):
+    """One HTTP request, read lazily: a request that is not A2A must cost almost nothing.
+
+    ``method`` is upper case, ``path`` the decoded or encoded path without query. ``url()`` is the full URL as text.
+    ``header(name)`` takes a lower-case name. ``size()`` is the body's length in bytes, -1 where only a generator knows
+    it; ``body()`` is the body, or None where it cannot be read without consuming it.
+    """
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    def url(self) -> str: ...
+    def header(self, name: str) -> str | None: ...
+    def size(self) -> int: ...
+    def body(self) -> bytes | None: ...
+
+
+@dataclass(slots=True)
+class RecordedExchange:
+    """An exchange made of plain values: for replays, tests and clients without lazy requests."""
+
+    method: str
+    full_url: str
+    headers: dict[str, str] = field(default_factory=dict)
+    content: bytes | None = b""
+
+    @property
+    def path(self) -> str:
+        return urlsplit(self.full_url).path or "/"
+
+    def url(self) -> str:
+        return self.full_url
+
+    def header(self, name: str) -> str | None:
+        return self.headers.get(name)
+
+    def size(self) -> int:
+        return -1 if self.content is None else len(self.content)
+
+    def body(self) -> bytes | None:
+        return self.content
