@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# Needs make and a Python of 3.10 or later; everything else goes into .venv. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo status test test-oldest lint format bench build clean
+
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+ARGS ?=
+
+# The first of these that is a usable Python; `make setup PYTHON=…` chooses another.
+USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10 python; do \
+	$$p -c '$(USABLE)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+# The oldest supported Python where there is one, since it is the one least tried.
+OLDEST_PYTHON ?= $(shell python3.10 -c '$(USABLE)' >/dev/null 2>&1 && echo python3.10 || echo '$(PYTHON)')
+
+define NO_PYTHON
+otel-a2a needs Python 3.10 or later with the modules venv and ensurepip (on Debian and Ubuntu: python3-venv).
+None was found as python3, python3.10 … python3.13 or python. Name one with: make PYTHON=/path/to/python
+endef
+export NO_PYTHON
+FIND_PYTHON = "$(1)" -c '$(USABLE)' 2>/dev/null || { echo "$$NO_PYTHON" >&2; exit 1; }
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(VENV)/.dev  ## make .venv with everything that the other targets need
+
+demo: $(VENV)/.demo  ## show the violations of a redeployed agent; ARGS="--strictness raise" stops them
+	@$(BIN)/otel-a2a demo $(ARGS)
+
+status: $(VENV)/.demo  ## show the effective settings, clients and rules
+	@$(BIN)/otel-a2a status $(ARGS)
+
+test: $(VENV)/.dev  ## run the tests against the newest supported versions; ARGS="-k name" chooses some
+	$(BIN)/python -m pytest $(ARGS)
+
+test-oldest: $(OLDEST)/.test  ## run the tests against the oldest supported versions
+	$(OLDEST)/bin/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## rewrite the sources in the house's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## measure what the plugin costs, as ratios
+	$(BIN)/python -m benchmarks $(ARGS)
+
+build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
+	$(BIN)/python -m build --outdir dist .
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) $(OLDEST) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: a set-up is repeated only when what it depends on has changed.
+
+$(VENV)/.made:
+	@$(call FIND_PYTHON,$(PYTHON))
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints/test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/test.txt -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints/test.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/test.txt -e '.[dev]'
+	@touch $(VENV)/.demo $@
+
+$(OLDEST)/.made:
+	@$(call FIND_PYTHON,$(OLDEST_PYTHON))
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	@touch $@
+
+$(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/oldest.txt -e '.[test]'
+	@touch $@
