@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An OTLP/HTTP backend inside this process: takes what an instrumented program exports, and keeps it.
+
+    with Receiver() as receiver:
+        subprocess.run(["opentelemetry-instrument", "python", "app.py"], env={**os.environ, **receiver.environment})
+    print([span.name for span in receiver.spans])
+
+Takes traces, logs and metrics as ``http/protobuf``, plain or gzip, on the loopback interface. Reading is thread-safe.
+"""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import socketserver
+import threading
+import time
+import urllib.parse
+import urllib.request
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from otel_a2a.cli.demo import otlp
+
+SIGNALS = ("traces", "logs", "metrics")
+
+
+@dataclass(slots=True)
+class Received:
+    """One export request, with its bytes as they came."""
+
+    signal: str
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Receiver:
+    """The backend. Listens from ``__enter__`` to ``__exit__``; what it has received stays readable."""
+
+    def __init__(self) -> None:
+        self.requests: list[Received] = []
+        self._spans: list[otlp.Span] = []
+        self._logs: list[otlp.LogEvent] = []
+        self._points: list[otlp.Point] = []
+        self._news = threading.Condition()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.receiver = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Receiver:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL, as ``OTEL_EXPORTER_OTLP_ENDPOINT`` wants it."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes an OpenTelemetry SDK export all three signals to here."""
+        exporters = {f"OTEL_{signal.upper()}_EXPORTER": "otlp" for signal in SIGNALS}
+        return {
+            **exporters,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": self.endpoint,
+        }
+
+    @property
+    def spans(self) -> list[otlp.Span]:
+        """All spans so far, oldest first."""
+        with self._news:
+            return sorted(self._spans, key=lambda span: span.start)
+
+    @property
+    def logs(self) -> list[otlp.LogEvent]:
+        """All log records so far, in order of arrival."""
+        with self._news:
+            return list(self._logs)
+
+    def points(self, name: str) -> list[otlp.Point]:
+        """The newest points of the metric ``name``, one per set of attributes."""
+        with self._news:
+            newest = {repr(sorted(p.attributes.items())): p for p in self._points if p.name == name}
+            return list(newest.values())
+
+    def wait_for(self, condition: Callable[[Receiver], bool], timeout: float = 10.0) -> bool:
+        """Waits until ``condition(self)`` holds, at most ``timeout`` seconds; tells whether it does."""
+        give_up = time.monotonic() + timeout
+        with self._news:
+            while not condition(self):
+                if not self._news.wait(max(0.0, give_up - time.monotonic())):
+                    return condition(self)
+        return True
+
+    def take(self, request: Received) -> None:
+        """Keeps one export request.
+
+        Raises:
+            ValueError: the body is not what the signal's protocol says.
+        """
+        body = request.body
+        try:
+            if request.headers.get("content-encoding") == "gzip":
+                body = gzip.decompress(body)
+            spans = list(otlp.spans(body)) if request.signal == "traces" else []
+            logs = list(otlp.logs(body)) if request.signal == "logs" else []
+            points = list(otlp.points(body)) if request.signal == "metrics" else []
+        except (DecodeError, OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"not an OTLP {request.signal} request: {error}") from error
+        with self._news:
+            self.requests.append(request)
+            self._spans += spans
+            self._logs += logs
+            self._points += points
+            self._news.notify_all()
+
+    def forward(self, url: str, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> None:
+        """Sends everything received on to another backend, byte for byte.
+
+        Args:
+            url: base URL of an OTLP/HTTP endpoint, to which ``/v1/traces`` and the like are added.
+            headers: sent beside those that describe the body.
+            timeout: seconds for each request.
+
+        Raises:
+            OSError: the backend cannot be reached, or answers with an error (``urllib.error.HTTPError``).
+        """
+        is_local = urllib.parse.urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+        opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_local else []))
+        for received in list(self.requests):
+            target = f"{url.rstrip('/')}/v1/{received.signal}"
+            sent = {name: value for name, value in received.headers.items() if name.startswith("content-")}
+            request = urllib.request.Request(target, received.body, {**sent, **(headers or {})}, method="POST")
+            with opener.open(request, timeout=timeout) as response:
+                response.read()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    # http.server.HTTPServer would ask the name service for our own name first, which can take seconds.
+    daemon_threads = True
+    allow_reuse_address = True
+    receiver: Receiver
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        signal = self.path.removeprefix("/v1/")
+        kept = {name: self.headers[name] for name in ("content-type", "content-encoding") if name in self.headers}
+        status = 404
+        if signal in SIGNALS:
+            try:
+                self.server.receiver.take(Received(signal, body, kept))
+                status = 200
+            except ValueError:
+                status = 400
+        self.send_response(status)
+        self.send_header("content-type", "application/x-protobuf")
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
