@@ -147,6 +147,8 @@ class CardRequested(Observation):
 
     url: str
     """Normalised fetch URL: no query, no user-info."""
+    server_address: str = ""
+    server_port: int | None = None
     extended: bool = False
     credential: str = ""
     """Process-random keyed digest of the credential sent, empty where none was."""

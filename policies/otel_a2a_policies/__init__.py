@@ -1,1 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The built-in rules, one module per boundary between Card state and Task state.
+
+``RULES`` is what the engine loads. Order matters only where several rules of one level raise at one step: the first gives
+the exception its class.
+"""
+
+from __future__ import annotations
+
+from otel_a2a.engine.rules import Rule
+from otel_a2a_policies import identity, lifecycle
+
+RULES: tuple[Rule, ...] = (*lifecycle.RULES, *identity.RULES)

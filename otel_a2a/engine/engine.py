@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine: takes observations one at a time, lets the rules see the ledger, keeps the ledger, and says what to do.
+
+Under its lock there is only dictionary work and rules: no I/O, no logging, no telemetry, no await. Findings are exported
+after the lock is released, on the caller's thread. ``observe`` never raises.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from otel_a2a.config import Settings
+from otel_a2a.engine import apply
+from otel_a2a.engine.clock import Clock, SystemClock
+from otel_a2a.engine.findings import Finding, Strictness
+from otel_a2a.engine.fork import renew_after_fork
+from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.order import drift
+from otel_a2a.engine.records import Agent, CardDocument, Disposition, Task
+from otel_a2a.engine.rules import Rule, View, dispatch, load_rules
+from otel_a2a.engine.strictness import Policy, is_suppressed
+from otel_a2a.engine.verdict import (
+    Judged,
+    Verdict,
+    action_taken,
+    effective_level,
+    make_finding,
+    may_raise,
+    policy_error,
+    request_sent,
+)
+from otel_a2a.observations import (
+    ArtifactSeen,
+    CallFailed,
+    CallStarted,
+    CardFetched,
+    MessageSeen,
+    Observation,
+    TaskSeen,
+)
+
+INCIDENTS = 10_000
+"""Incidents remembered, so that a repeat is counted and not reported again."""
+
+
+class FindingExporter(Protocol):
+    """Where findings go. ``context`` is what the observer passed along: an OpenTelemetry context, or None."""
+
+    def export(self, finding: Finding, context: Any) -> None: ...
+
+
+class Engine:
+    """One per process, unless one is passed. All methods are safe from any thread, task and finaliser."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        rules: Sequence[Rule] | None = None,
+        exporters: Sequence[FindingExporter] = (),
+        clock: Clock | None = None,
+        on_internal_error: Callable[[str, Exception], None] = lambda where, error: None,
+    ) -> None:
+        self.settings = settings
+        self.rules: tuple[Rule, ...] = load_rules() if rules is None else tuple(rules)
+        self.policy = Policy(settings)
+        self.exporters: tuple[FindingExporter, ...] = tuple(exporters)
+        self.clock: Clock = clock or SystemClock()
+        self.ledger = Ledger(settings.max_tasks, settings.max_agents)
+        self._on_internal_error = on_internal_error
+        self._table = dispatch(self.rules)
+        self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
+        self._sequence = itertools.count(1)
+        self._incidents: OrderedDict[tuple[Any, ...], int] = OrderedDict()
+        self._renew()
+        renew_after_fork(self._forked)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+        self._owner = 0
+        self._inbox: SimpleQueue[tuple[Observation, Any]] = SimpleQueue()
+
+    def _forked(self) -> None:
+        self._renew()
+        for task in self.ledger.tasks():
+            # The parent goes on with these tasks; the child sees only a part of what happens to them.
+            task.born_here = False
+
+    # --- asked by the wire and by telemetry, without the lock: single dictionary reads
+
+    def knows(self, endpoint: str) -> bool:
+        """Whether ``endpoint`` is an agent's interface as far as this process has seen."""
+        return endpoint in self.ledger.by_endpoint
+
+    @property
+    def live_tasks(self) -> int:
+        """Tasks not known to have ended."""
+        return self.ledger.live_count
+
+    def tick(self) -> int:
+        """A place in the order of observations, for something whose meaning is only known later."""
+        return next(self._sequence)
+
+    # --- the one way in
+
+    def observe(self, observation: Observation, context: Any = None) -> Verdict:
+        """Judge an observation and remember it. Never raises; the caller raises ``Verdict.error`` where there is one."""
+        if self._owner == threading.get_ident():
+            # A finaliser that runs inside our own lock, on our own thread: the ledger is in the middle of something.
+            self._inbox.put((observation, context))
+            return Verdict()
+        exports: list[tuple[Finding, Any]] = []
+        try:
+            with self._lock:
+                self._owner = threading.get_ident()
+                try:
+                    self._drain(exports)
+                    verdict = self._take(observation, context, exports)
+                finally:
+                    self._owner = 0
+        except Exception as error:
+            self._on_internal_error("engine", error)
+            verdict = Verdict()
+        for finding, where in exports:
+            self._export(finding, where)
+        return verdict
+
+    def _drain(self, exports: list[tuple[Finding, Any]]) -> None:
+        while not self._inbox.empty():
+            try:
+                observation, context = self._inbox.get_nowait()
+            except Empty:
+                return
+            self._take(observation, context, exports)
+
+    def _take(self, observation: Observation, context: Any, exports: list[tuple[Finding, Any]]) -> Verdict:
+        if not observation.seq:
+            observation.seq = next(self._sequence)
+        observation.at = self.clock.monotonic()
+        view = self._view(observation)
+        judged = self._judge(observation, view)
+        verdict = Verdict()
+        if judged:
+            verdict.findings = tuple(each.finding for each in judged)
+            verdict.error = policy_error(judged, request_sent=request_sent(observation))
+            exports += [(each.finding, context) for each in judged if each.fresh]
+        if verdict.error is None or request_sent(observation):
+            self._apply(observation, verdict)
+            if verdict.error is not None:
+                self._withhold(judged, observation, verdict)
+        return verdict
+
+    def _view(self, observation: Observation) -> View:
+        if isinstance(observation, CallStarted):
+            agent = self.ledger.agent(observation.endpoint)
+            return View(agent, self.ledger.task(agent, observation.tenant, observation.task_id), observation)
+        call: CallStarted | None = getattr(observation, "call", None)
+        if call is None:
+            return View(None, None, None)
+        agent = self.ledger.agent(call.endpoint)
+        task_id = getattr(observation, "task_id", "") or call.task_id
+        return View(agent, self.ledger.task(agent, call.tenant, task_id), call)
+
+    # --- judging
+
+    def _judge(self, observation: Observation, view: View) -> list[Judged]:
+        if self._silent:
+            return []
+        judged: list[Judged] = []
+        for rule in self._table.get(type(observation), ()):
+            try:
+                for hit in rule.function(observation, view, self.settings):
+                    decided = self._decide(rule, hit, observation, view)
+                    if decided is not None:
+                        judged.append(decided)
+            except Exception as error:
+                self._on_internal_error(f"rule {rule.name}", error)
+        return judged
+
+    def _decide(self, rule: Rule, hit: Any, observation: Observation, view: View) -> Judged | None:
+        agent = view.agent
+        host, label = (agent.address, agent.label) if agent else ("", "")
+        configured = self.policy.action(rule.name, host, label)
+        if configured is Strictness.OFF or is_suppressed(rule.name):
+            return None
+        level = effective_level(rule, hit, self.policy, host, label)
+        raisable = may_raise(rule, observation, view, self.settings)
+        action, would_raise = action_taken(configured, level, self.settings, raisable)
+        count = self._count(rule, hit, view)
+        finding = make_finding(
+            rule,
+            hit,
+            observation,
+            view,
+            level=level,
+            action=action,
+            would_raise=would_raise,
+            count=count,
+            now_ns=self.clock.time_ns(),
+        )
+        return Judged(finding, rule, hit, fresh=count == 1)
+
+    def _count(self, rule: Rule, hit: Any, view: View) -> int:
+        task = hit.task or view.task
+        agent = view.agent or (task.agent if task else None)
+        key = (rule.name, agent.id if agent else 0, task.tenant if task else "", task.task_id if task else "", hit.discriminator)
+        count = self._incidents.get(key, 0) + 1
+        self._incidents[key] = count
+        self._incidents.move_to_end(key)
+        if len(self._incidents) > INCIDENTS:
+            self._incidents.popitem(last=False)
+        return count
+
+    # --- remembering
+
+    def _apply(self, observation: Observation, verdict: Verdict) -> None:
+        ledger = self.ledger
+        if isinstance(observation, TaskSeen):
+            seen = apply.task_seen(ledger, observation, self.clock.time_ns())
+            if seen is not None:
+                verdict.task, verdict.transition = seen
+        elif isinstance(observation, ArtifactSeen):
+            verdict.task = apply.artifact_seen(ledger, observation)
+        elif isinstance(observation, CallStarted):
+            apply.call_started(ledger, observation)
+            agent = ledger.agent(observation.endpoint)
+            verdict.task = ledger.task(agent, observation.tenant, observation.task_id)
+            verdict.document = in_force(agent, observation.endpoint)
+        elif isinstance(observation, CallFailed):
+            apply.call_failed(ledger, observation)
+        elif isinstance(observation, CardFetched):
+            verdict.card = apply.card_fetched(ledger, observation)
+
+    def _withhold(self, judged: list[Judged], observation: Observation, verdict: Verdict) -> None:
+        if not isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen | CallFailed):
+            return
+        for each in judged:
+            task = verdict.task or each.hit.task
+            if each.finding.action is Strictness.RAISE and task is not None:
+                apply.answer_withheld(self.ledger, task, observation.seq, observation.call)
+
+    def _export(self, finding: Finding, context: Any) -> None:
+        for exporter in self.exporters:
+            try:
+                exporter.export(finding, context)
+            except Exception as error:
+                self._on_internal_error(f"exporter {type(exporter).__name__}", error)
+
+
+def in_force(agent: Agent | None, endpoint: str) -> CardDocument | None:
+    """The newest accepted document that lists ``endpoint``, extended over public (rules.md, definitions)."""
+    best: CardDocument | None = None
+    for document in agent.documents.values() if agent else ():
+        if all(interface.url != endpoint for interface in document.current.card.interfaces):
+            continue
+        if best is None or (document.key[1], document.fetched_seq) > (best.key[1], best.fetched_seq):
+            best = document
+    return best
+
+
+def disposition(task: Task) -> str:
+    """What is to be thought of a task, the cards of its agent included."""
+    own = task.disposition
+    if own in (Disposition.ACTIVE, Disposition.INTERRUPTED) and drift(task, narrowing_only=True) is not None:
+        return Disposition.UNAFFIRMED
+    return own
+

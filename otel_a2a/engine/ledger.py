@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: who the agents are and what is known of their tasks; look-up, merging and bounds.
+
+Only dictionary work happens here, under the engine's lock. How an observation changes the records is in ``apply``.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from otel_a2a.engine.records import Agent, CardDocument, Task, TaskKey
+from otel_a2a.observations import CallStarted, CardFacts, CardRequested
+
+TROUBLED = 256
+"""Troubled tasks remembered per agent."""
+
+
+class Ledger:
+    """Agents by endpoint, tasks by agent. ``max_tasks`` and ``max_agents`` bound it; ended tasks leave first."""
+
+    def __init__(self, max_tasks: int, max_agents: int) -> None:
+        self._max_tasks = max_tasks
+        self._max_agents = max_agents
+        self._next_agent = 0
+        self.by_endpoint: dict[str, Agent] = {}
+        self._agents: OrderedDict[int, Agent] = OrderedDict()
+        self._by_document: dict[tuple[str, bool, str], Agent] = {}
+        self._live: OrderedDict[Task, None] = OrderedDict()
+        self._ended: OrderedDict[Task, None] = OrderedDict()
+        self._tombstones: OrderedDict[tuple[int, str, str], tuple[str, int]] = OrderedDict()
+
+    # --- agents
+
+    def agent(self, endpoint: str) -> Agent | None:
+        return self.by_endpoint.get(endpoint)
+
+    def agent_of_call(self, call: CallStarted) -> Agent:
+        """The agent that a call goes to; the first call makes it."""
+        agent = self.by_endpoint.get(call.endpoint)
+        if agent is None:
+            agent = self._new_agent(call.server_address, call.server_port)
+            self.add_endpoint(agent, call.endpoint)
+        else:
+            self._agents.move_to_end(agent.id)
+        return agent
+
+    def document(self, request: CardRequested) -> tuple[Agent, CardDocument] | None:
+        key = (request.url, request.extended, request.credential)
+        agent = self._by_document.get(key)
+        return (agent, agent.documents[key]) if agent else None
+
+    def agent_of_card(self, request: CardRequested, card: CardFacts) -> Agent:
+        """The agent that a card describes: the one that serves any of its interfaces; several become one."""
+        known = {
+            agent.id: agent for interface in card.interfaces if (agent := self.by_endpoint.get(interface.url)) is not None
+        }
+        held = self.document(request)
+        if held is not None:
+            known[held[0].id] = held[0]
+        agents = [known[agent_id] for agent_id in sorted(known)]
+        agent = agents[0] if agents else self._new_agent(request.server_address, request.server_port)
+        for other in agents[1:]:
+            self._merge(agent, other)
+        for interface in card.interfaces:
+            self.add_endpoint(agent, interface.url)
+        return agent
+
+    def attach(self, agent: Agent, document: CardDocument) -> None:
+        agent.documents[document.key] = document
+        self._by_document[document.key] = agent
+
+    def add_endpoint(self, agent: Agent, endpoint: str) -> None:
+        agent.endpoints.add(endpoint)
+        self.by_endpoint[endpoint] = agent
+
+    def forget_agent(self, agent: Agent) -> None:
+        """Drop an agent and all that is known of it: another one answers at its address now, or space is needed."""
+        self._agents.pop(agent.id, None)
+        for endpoint in agent.endpoints:
+            if self.by_endpoint.get(endpoint) is agent:
+                del self.by_endpoint[endpoint]
+        for key in agent.documents:
+            self._by_document.pop(key, None)
+        for task in agent.tasks.values():
+            self._live.pop(task, None)
+            self._ended.pop(task, None)
+
+    def _new_agent(self, address: str, port: int | None) -> Agent:
+        while len(self._agents) >= self._max_agents:
+            self.forget_agent(next(iter(self._agents.values())))
+        self._next_agent += 1
+        agent = Agent(self._next_agent, address, port)
+        self._agents[agent.id] = agent
+        return agent
+
+    def _merge(self, agent: Agent, other: Agent) -> None:
+        for endpoint in other.endpoints:
+            self.add_endpoint(agent, endpoint)
+        for document in other.documents.values():
+            self.attach(agent, document)
+        for key, task in other.tasks.items():
+            if agent.tasks.setdefault(key, task) is task:
+                task.agent = agent
+            else:
+                self._live.pop(task, None)
+                self._ended.pop(task, None)
+        for key, task in other.troubled.items():
+            agent.troubled.setdefault(key, task)
+        self._agents.pop(other.id, None)
+
+    # --- tasks
+
+    def task(self, agent: Agent | None, tenant: str, task_id: str) -> Task | None:
+        """What is known of a task. An ended task that had to leave is known by its terminal state alone."""
+        if agent is None or not task_id:
+            return None
+        task = agent.tasks.get((tenant, task_id))
+        if task is not None:
+            return task
+        stone = self._tombstones.pop((agent.id, tenant, task_id), None) if self._tombstones else None
+        if stone is None:
+            return None
+        state, seq = stone
+        task = Task(agent, tenant, task_id, created_seq=seq, created_at=0.0, created_ns=0)
+        task.state = task.terminal = state
+        task.state_seq = task.terminal_seq = seq
+        self.add_task(task)
+        return task
+
+    def add_task(self, task: Task) -> None:
+        task.agent.tasks[(task.tenant, task.task_id)] = task
+        (self._ended if task.terminal else self._live)[task] = None
+        if len(self._live) + len(self._ended) > self._max_tasks:
+            self._evict()
+
+    def touch(self, task: Task) -> None:
+        """Mark a task as used just now, and as ended where it is."""
+        if task.terminal:
+            self._live.pop(task, None)
+            self._ended[task] = None
+        else:
+            self._ended.pop(task, None)
+            self._live[task] = None
+            self._live.move_to_end(task)
+
+    def trouble(self, task: Task) -> None:
+        """Remember that a task went back, was lost, or that its answer was withheld."""
+        troubled = task.agent.troubled
+        troubled[(task.tenant, task.task_id)] = task
+        if len(troubled) > TROUBLED:
+            troubled.popitem(last=False)
+
+    def settle(self, task: Task) -> None:
+        """Forget the trouble: the task was shown intact again."""
+        task.agent.troubled.pop((task.tenant, task.task_id), None)
+
+    def tasks(self) -> list[Task]:
+        return [*self._live, *self._ended]
+
+    @property
+    def live_count(self) -> int:
+        return len(self._live)
+
+    def _evict(self) -> None:
+        task = next(iter(self._ended or self._live))
+        self._ended.pop(task, None)
+        self._live.pop(task, None)
+        key: TaskKey = (task.tenant, task.task_id)
+        task.agent.tasks.pop(key, None)
+        task.agent.troubled.pop(key, None)
+        if task.terminal:
+            self._tombstones[(task.agent.id, *key)] = (task.terminal, task.terminal_seq)
+            if len(self._tombstones) > self._max_tasks:
+                self._tombstones.popitem(last=False)

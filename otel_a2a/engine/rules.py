@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rule is: a plain function over one observation and the ledger before it, and a few facts about it.
+
+    @rule(
+        name="terminal-task-reused", boundary="identity", level=Level.VIOLATION, party=Party.CLIENT,
+        phase=Phase.REQUEST, exception=TaskResurrectionError, on=(CallStarted,), origin="seed 000; A2A 1.0 §3.1.1",
+        summary="A message was sent under the id of a task that had already ended.",
+    )
+    def terminal_task_reused(call, view, settings):
+        if …:
+            yield Hit("task … had already ended …", task=task)
+
+A pack is a module attribute ``RULES``, a tuple of rules; the entry-point group ``otel_a2a_rules`` names one such module per
+third-party pack.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.records import Agent, CardDocument, Task
+from otel_a2a.observations import CallStarted, Observation
+
+if TYPE_CHECKING:
+    from otel_a2a.config import Settings
+    from otel_a2a.errors import A2APolicyError
+
+_logger = logging.getLogger("otel_a2a")
+
+RULESET = "otel-a2a"
+DOCUMENTATION = "https://otel-a2a.readthedocs.io/rules#"
+BUILT_IN_PACK = "otel_a2a_policies"
+ENTRY_POINT_GROUP = "otel_a2a_rules"
+
+
+@dataclass(slots=True, frozen=True)
+class Hit:
+    """A rule's answer: this was a crossing.
+
+    ``message`` is one sentence for people, with ids and states and no content. ``discriminator`` tells incidents of one
+    rule in one task apart. ``level`` and ``party`` may differ from the rule's, ``level`` only downwards.
+    """
+
+    message: str
+    task: Task | None = None
+    discriminator: str = ""
+    state: str = ""
+    previous_state: str = ""
+    card_revision: str = ""
+    task_card_revision: str = ""
+    level: Level | None = None
+    party: Party | None = None
+
+
+@dataclass(slots=True)
+class View:
+    """The ledger as it was before the observation, for one observation. Rules read it and change nothing."""
+
+    agent: Agent | None
+    task: Task | None
+    call: CallStarted | None
+
+    @property
+    def documents(self) -> Iterable[CardDocument]:
+        return self.agent.documents.values() if self.agent else ()
+
+
+RuleFunction = Callable[[Any, View, "Settings"], Iterable[Hit]]
+
+
+@dataclass(slots=True, frozen=True)
+class Rule:
+    """A rule and what is known of it. ``on`` names the observation types it looks at."""
+
+    name: str
+    boundary: str
+    level: Level
+    party: Party
+    phase: Phase
+    exception: type[A2APolicyError]
+    on: tuple[type[Observation], ...]
+    origin: str
+    summary: str
+    function: RuleFunction
+    ruleset: str = RULESET
+    version: str = "1"
+
+    @property
+    def reference(self) -> str:
+        """Where people read about it."""
+        return DOCUMENTATION + self.name if self.ruleset == RULESET else ""
+
+
+def rule(
+    *,
+    name: str,
+    boundary: str,
+    level: Level,
+    party: Party,
+    phase: Phase,
+    exception: type[A2APolicyError],
+    on: tuple[type[Observation], ...],
+    origin: str,
+    summary: str,
+    ruleset: str = RULESET,
+    version: str = "1",
+) -> Callable[[RuleFunction], Rule]:
+    """Declare the decorated function as a rule."""
+
+    def declare(function: RuleFunction) -> Rule:
+        return Rule(
+            name, boundary, level, party, phase, exception, on, origin, summary, function, ruleset=ruleset, version=version
+        )
+
+    return declare
+
+
+def dispatch(rules: Sequence[Rule]) -> dict[type[Observation], tuple[Rule, ...]]:
+    """Rules by the type of observation that they look at, built once."""
+    table: dict[type[Observation], list[Rule]] = {}
+    for entry in rules:
+        for kind in entry.on:
+            table.setdefault(kind, []).append(entry)
+    return {kind: tuple(entries) for kind, entries in table.items()}
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """The built-in pack and those of third parties. A pack that fails to load is logged, and the others still are."""
+    # Imported here: reading entry points costs milliseconds, and rules may be given to an engine without them.
+    import importlib
+
+    from opentelemetry.util._importlib_metadata import entry_points
+
+    rules: dict[str, Rule] = {}
+    sources: list[tuple[str, Callable[[], Any]]] = [(BUILT_IN_PACK, lambda: importlib.import_module(BUILT_IN_PACK))]
+    sources += [(entry.name, entry.load) for entry in entry_points(group=ENTRY_POINT_GROUP)]
+    for name, load in sources:
+        try:
+            pack: tuple[Rule, ...] = tuple(load().RULES)
+        except Exception as error:
+            _logger.warning("rule pack %r could not be loaded and is left out: %r", name, error)
+            continue
+        for entry in pack:
+            if rules.setdefault(entry.name, entry) is not entry:
+                _logger.warning("rule %r of pack %r is left out: the name is taken", entry.name, name)
+    if not rules:
+        _logger.warning("no rules are loaded: traffic is shown, but nothing is judged")
+    return tuple(rules.values())

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a rule's hit to a finding, and from findings to what is done: annotated, logged, or raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from otel_a2a.config import Settings
+from otel_a2a.engine.apply import CardChange, Transition
+from otel_a2a.engine.findings import Finding, Level, Strictness
+from otel_a2a.engine.records import CardDocument, Task
+from otel_a2a.engine.rules import Hit, Rule, View
+from otel_a2a.engine.strictness import Policy
+from otel_a2a.errors import A2APolicyError
+from otel_a2a.observations import (
+    READS,
+    ArtifactSeen,
+    CallFailed,
+    CallStarted,
+    CardFetched,
+    CardFetchFailed,
+    CardRequested,
+    Channel,
+    MessageSeen,
+    Observation,
+    SpanRef,
+    TaskSeen,
+)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What the engine makes of one observation.
+
+    ``error`` is set where the application is to be stopped; whoever observed raises it, after its span has ended.
+    ``task``, ``document`` and ``card`` are the records concerned, to be read at once and not kept.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    error: A2APolicyError | None = None
+    transition: Transition | None = None
+    task: Task | None = None
+    document: CardDocument | None = None
+    card: CardChange | None = None
+
+
+@dataclass(slots=True)
+class Judged:
+    """A finding with its rule and its hit, while it is being decided upon."""
+
+    finding: Finding
+    rule: Rule
+    hit: Hit
+    fresh: bool = field(default=True)
+    """Not a repeat of an incident that is already reported."""
+
+
+def effective_level(rule: Rule, hit: Hit, policy: Policy, host: str, label: str) -> Level:
+    """The policy's level, else the rule's; a hit may lower it."""
+    level = policy.level(rule.name, host, label) or rule.level
+    return min(level, hit.level, key=lambda each: each.severity) if hit.level is not None else level
+
+
+def may_raise(rule: Rule, observation: Observation, view: View, settings: Settings) -> bool:
+    """Whether an exception may stop the application here at all (design §4, rules.md G10)."""
+    if isinstance(observation, CallStarted):
+        # Reads and cancels stay free, so that there always is a way to find out, and a way out.
+        return rule.boundary != "identity" or observation.is_send
+    if isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen):
+        call = observation.call
+        if call is None or observation.channel == Channel.STREAM and not settings.raise_in_stream:
+            return False
+        return call.method in READS or call.is_send and not _created(call, observation, view)
+    if isinstance(observation, CallFailed):
+        return observation.call.method in READS or bool(observation.call.is_send and observation.call.task_id)
+    return False
+
+
+def _created(call: CallStarted, observation: TaskSeen | ArtifactSeen | MessageSeen, view: View) -> bool:
+    """Whether the answer created a task: its id must reach the application, or nobody can ever cancel it."""
+    return call.creates or view.task is None or observation.task_id != call.task_id
+
+
+def action_taken(configured: Strictness, level: Level, settings: Settings, raisable: bool) -> tuple[Strictness, bool]:
+    """The action in effect, and whether mode ``raise`` would have stopped what was only annotated or logged."""
+    stops = raisable and level.severity >= settings.raise_on.severity
+    if configured is Strictness.RAISE:
+        return (Strictness.RAISE if stops else Strictness.LOG), False
+    return configured, stops
+
+
+def make_finding(
+    rule: Rule,
+    hit: Hit,
+    observation: Observation,
+    view: View,
+    *,
+    level: Level,
+    action: Strictness,
+    would_raise: bool,
+    count: int,
+    now_ns: int,
+) -> Finding:
+    """Put what is known about a hit into the words of a finding."""
+    call, span = _subject(observation)
+    task = hit.task or view.task
+    agent = view.agent or (task.agent if task else None)
+    address = call.server_address if call else (agent.address if agent else "")
+    port = call.server_port if call else (agent.port if agent else None)
+    return Finding(
+        rule=rule.name,
+        boundary=rule.boundary,
+        level=level,
+        action=action,
+        phase=rule.phase,
+        party=hit.party or rule.party,
+        message=hit.message,
+        agent=f"{address}:{port}" if port else address,
+        server_address=address,
+        server_port=port,
+        task_id=task.task_id if task else (call.task_id if call else ""),
+        context_id=(task.context_id if task else "") or (call.context_id if call else ""),
+        message_id=call.message.message_id if call and call.message else "",
+        state=hit.state,
+        previous_state=hit.previous_state,
+        card_revision=hit.card_revision,
+        task_card_revision=hit.task_card_revision,
+        would_raise=would_raise,
+        count=count,
+        trace_id=span.trace_id if span else 0,
+        span_id=span.span_id if span else 0,
+        time_unix_nano=now_ns,
+        ruleset=rule.ruleset,
+        reference=rule.reference,
+    )
+
+
+def _subject(observation: Observation) -> tuple[CallStarted | None, SpanRef | None]:
+    if isinstance(observation, CallStarted):
+        return observation, observation.span
+    if isinstance(observation, CardRequested):
+        return None, observation.span
+    if isinstance(observation, CardFetched | CardFetchFailed):
+        return None, observation.request.span
+    call: CallStarted | None = getattr(observation, "call", None)
+    return call, call.span if call else None
+
+
+def policy_error(judged: list[Judged], *, request_sent: bool) -> A2APolicyError | None:
+    """The one exception for a step: the class of the gravest finding that raises; ``.findings`` has all."""
+    raising = [each for each in judged if each.finding.action is Strictness.RAISE]
+    if not raising:
+        return None
+    gravest = max(raising, key=lambda each: each.finding.level.severity)
+    others = [each.finding for each in judged if each is not gravest]
+    message = f"{gravest.finding.rule}: {gravest.finding.message}"
+    if others:
+        message += f" (also: {', '.join(finding.rule for finding in others)})"
+    return gravest.rule.exception(message, (gravest.finding, *others), request_sent=request_sent)
+
+
+def request_sent(observation: Observation) -> bool:
+    """Whether the agent already has the request when this observation is judged."""
+    return not isinstance(observation, CallStarted | CardRequested)
+

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one daemon thread, and the queue in front of it.
+
+A finaliser may run anywhere: inside the engine's lock, inside an exporter's. It may therefore do nothing but put a piece of
+work here (``SimpleQueue.put`` is reentrant); the thread, or the next call on its own thread, does the work.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from otel_a2a.engine.fork import renew_after_fork
+
+_logger = logging.getLogger("otel_a2a")
+
+
+class Worker:
+    """Runs deferred work soon. The thread starts with ``start()`` and ends with the process, or with ``stop()``."""
+
+    def __init__(self) -> None:
+        self._reset()
+        renew_after_fork(self._reset)
+
+    def _reset(self) -> None:
+        # A forked child has neither the thread nor a usable queue: another thread may have held its lock.
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Make sure that the thread runs. Not to be called from a finaliser."""
+        if self._thread is not None:
+            return
+        with self._lock:
+            if self._thread is not None:
+                return
+            thread = threading.Thread(target=self._run, args=(self._queue,), name="otel-a2a", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                # The interpreter is shutting down (Python 3.12 refuses new threads then); drain() still works.
+                return
+            self._thread = thread
+
+    def defer(self, work: Callable[[], None]) -> None:
+        """Have ``work`` done soon, elsewhere. Safe in finalisers."""
+        self._queue.put(work)
+
+    def drain(self) -> None:
+        """Do what is waiting, now and here."""
+        while not self._queue.empty():
+            try:
+                work = self._queue.get_nowait()
+            except Empty:
+                return
+            if work is not None:
+                _perform(work)
+
+    def stop(self) -> None:
+        """Do what is waiting and end the thread."""
+        self.drain()
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._queue.put(None)
+            if thread is not threading.current_thread():
+                thread.join(timeout=1.0)
+
+    @staticmethod
+    def _run(queue: SimpleQueue[Callable[[], None] | None]) -> None:
+        while (work := queue.get()) is not None:
+            _perform(work)
+
+
+def _perform(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except Exception:
+        _logger.debug("deferred work failed", exc_info=True)
