@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of messages and artifacts, reduced to a digest and a length that are the same in every dialect.
+
+A part is told by its content alone: text, bytes, a URL or data. How a dialect writes it down (``kind``, ``type`` or a
+member's name; ``parts`` or ``content``; a file's nesting; the second wrapping of data in 0.3 HTTP+JSON; ``1`` or
+``1.0``) does not count, nor do file names, media types and metadata, which dialects lose. Neighbouring texts are one
+text, because streamed chunks are put together differently by everybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from otel_a2a.observations import ArtifactFacts
+from otel_a2a.wire.reading import field, items, text
+
+_DEEPEST: Final = 64
+
+
+def digest(parts: list[Any]) -> str:
+    """Digest over the content of the parts: 32 hexadecimal digits, empty where there is no content."""
+    return _measure(parts)[0]
+
+
+def length(parts: list[Any]) -> int:
+    """Characters of all texts, URLs, base64 and canonical data; independent of how the content is cut into parts."""
+    return _measure(parts)[1]
+
+
+def media_types(parts: list[Any]) -> tuple[str, ...]:
+    """Media types that the parts state, each once."""
+    found: dict[str, None] = {}
+    for part in parts:
+        if isinstance(part, dict):
+            file = part.get("file")
+            for holder in (part, file if isinstance(file, dict) else {}):
+                stated = text(holder, "mediaType") or text(holder, "mimeType")
+                if stated:
+                    found[stated.partition(";")[0].strip().lower()] = None
+    return tuple(found)
+
+
+def of_message(message: Mapping[str, Any]) -> list[Any]:
+    """The parts of a message; 0.3 HTTP+JSON calls them ``content``."""
+    return items(message, "parts") or items(message, "content")
+
+
+def artifact_facts(artifact: Mapping[str, Any], dialect: str = "") -> ArtifactFacts:
+    """What the ledger needs of an artifact. In 0.1 its identity is its index, 0 where none is written."""
+    artifact_id = text(artifact, "artifactId")
+    if not artifact_id and (dialect == "0.1" or "index" in artifact):
+        artifact_id = str(artifact.get("index") or 0)[:64]
+    fingerprint, size = _measure(items(artifact, "parts") or items(artifact, "content"))
+    return ArtifactFacts(artifact_id, fingerprint, size)
+
+
+def _measure(parts: list[Any]) -> tuple[str, int]:
+    hasher = hashlib.sha256()
+    total = 0
+    previous = ""
+    for kind, content in _contents(parts):
+        if not content:
+            continue
+        if kind != "text" or previous != "text":
+            hasher.update(f"\0{kind}\0".encode())
+        hasher.update(content.encode("utf-8", "surrogatepass"))
+        total += len(content)
+        previous = kind
+    return (hasher.hexdigest()[:32], total) if total else ("", 0)
+
+
+def _contents(parts: list[Any]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        if not isinstance(part, dict):
+            yield "data", canonical(part)
+            continue
+        file = part.get("file")
+        holder = file if isinstance(file, dict) else part
+        words = part.get("text")
+        if isinstance(words, str):
+            yield "text", words
+        elif raw := text(holder, "bytes") or text(holder, "fileWithBytes") or text(holder, "raw"):
+            yield "raw", raw.rstrip("=").replace("-", "+").replace("_", "/")
+        elif url := text(holder, "uri") or text(holder, "fileWithUri") or text(holder, "url"):
+            yield "url", url
+        elif "data" in part:
+            yield "data", canonical(_unwrapped(part["data"]))
+
+
+def _unwrapped(data: Any) -> Any:
+    """0.3 HTTP+JSON wraps data a second time; whether an agent meant it so cannot be told, so all wrapping goes."""
+    while isinstance(data, dict) and len(data) == 1 and isinstance(inner := field(data, "data"), dict):
+        data = inner
+    return data
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys, no spaces, and integral numbers written as integers."""
+    try:
+        return json.dumps(_plain(value, 0), sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return repr(type(value))
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _plain(member, depth + 1) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(element, depth + 1) for element in value]
+    return value
