@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The application of the demo: an ordinary a2a-sdk program. It knows nothing of otel-a2a, nor of OpenTelemetry.
 
-It asks an agent to charge an order, follows the task, and recovers as much code does: where the stream breaks, it fetches
-the card again and looks the task up; a task that is "submitted", or that cannot be read, it takes for not started, and
-sends its message once more. With ``--stop-at-first-error`` it does not recover from a failed look-up.
+It asks an agent to charge an order, follows the task, and recovers as much code does: where the stream breaks, it
+fetches the card again and looks the task up; a task that is "submitted", or that cannot be read, it takes for not
+started, and sends its message once more. With ``--stop-at-first-error`` it does not recover from a failed look-up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def name(state: TaskState) -> str:
-    return TaskState.Name(state).removeprefix("TASK_STATE_").lower()
+    return str(TaskState.Name(state)).removeprefix("TASK_STATE_").lower()
 
 
 class Checkout:
@@ -44,14 +44,20 @@ class Checkout:
     async def run(self) -> None:
         """Has the order charged."""
         agent = await self.connect()
-        try:
-            await self.send(agent)
-        except A2AClientError as error:
-            say(f"! the stream broke: {error}")
+        if not await self.is_followed_to_its_end(agent):
             agent = await self.connect()
             if await self.is_to_be_resumed(agent):
                 await self.send(agent)
         say(f"done: the order is {name(self.state)}")
+
+    async def is_followed_to_its_end(self, agent: Client) -> bool:
+        """Sends the order and follows its task; False where the connection broke on the way."""
+        try:
+            await self.send(agent)
+        except A2AClientError as error:
+            say(f"! the stream broke: {error}")
+            return False
+        return True
 
     async def connect(self) -> Client:
         """Fetches the card, with patience for an agent that restarts."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent of the demo: a real a2a-sdk server with one side effect. Run as a program, one process per card revision.
 
-Revision ``A`` streams and has two skills; its receipts take so long that it never finishes. Revision ``B`` is what was
-deployed in its place: same name, same address, no streaming, one skill less, and no task store. Its ids are derived from
-the request, so it answers to the ids of ``A`` as if it had made them (seed 002).
+Revision ``A`` streams and has two skills; its receipts take so long that it never finishes. Revision ``B`` is what
+was deployed in its place: same name, same address, no streaming, one skill less, and no task store. Its ids are derived
+from the request, so it answers to the ids of ``A`` as if it had made them (seed 002).
 
 Prints ``listening on PORT`` once it accepts connections. Appends one line to the ledger file for each charge.
 """
