@@ -14,7 +14,7 @@ from otel_a2a.engine.findings import Level, Strictness
 
 @dataclass(slots=True, frozen=True)
 class ActionRule:
-    """One line of policy: what to do about the rules that ``rule`` names, at the agents that ``agent`` names (globs)."""
+    """One line of policy: what to do about the rules that ``rule`` names, at the agents ``agent`` names (globs)."""
 
     action: Strictness | None
     """None leaves the action as it is; the line then only sets a level."""

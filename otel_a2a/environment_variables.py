@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment variables of otel-a2a, each with its meaning.
+
+``opentelemetry-instrument`` reads this module before the application starts and makes a flag of every name in it:
+``--a2a_strictness raise`` sets ``OTEL_PYTHON_A2A_STRICTNESS``. It is therefore free of imports, and shares no name with
+the modules of other packages, which would keep the launcher from starting.
+
+A keyword argument of ``A2AInstrumentor().instrument()`` wins over the variable, the variable over the policy file, the
+policy file over the default. An empty variable counts as unset. A value that cannot be used is named in a warning, and
+the next source is used instead. Booleans are ``true`` or ``false`` in any case; lists are separated by commas.
+"""
+
+from __future__ import annotations
+
+OTEL_PYTHON_A2A_STRICTNESS = "OTEL_PYTHON_A2A_STRICTNESS"
+"""What is done about a finding: ``off``, ``annotate``, ``log`` or ``raise``; each includes the one before.
+
+Default: ``annotate``. ``raise`` is enforcement: a call that crosses a boundary fails with an ``A2APolicyError``.
+"""
+
+OTEL_PYTHON_A2A_RAISE_ON = "OTEL_PYTHON_A2A_RAISE_ON"
+"""The lowest level that ``raise`` acts on: ``information``, ``improvement``, ``violation``. Default: ``violation``."""
+
+OTEL_PYTHON_A2A_RULES = "OTEL_PYTHON_A2A_RULES"
+"""What is done about findings of single rules: ``glob=action,…``, such as ``backward-*=log,task-lost=off``.
+
+The more exact glob wins, then the later one. Default: none.
+"""
+
+OTEL_PYTHON_A2A_AGENTS = "OTEL_PYTHON_A2A_AGENTS"
+"""What is done about findings at single agents: ``hostglob=action,…``, such as ``*.partner.example=raise``.
+
+The glob is compared with ``host`` and with ``host:port``. A line for a rule wins over one for an agent. Default: none.
+"""
+
+OTEL_PYTHON_A2A_PROFILE = "OTEL_PYTHON_A2A_PROFILE"
+"""The policy file: ``default``, ``authority``, ``fenced``, ``spec``, or the path of a TOML file.
+
+Default: ``default``.
+"""
+
+OTEL_PYTHON_A2A_EXPORTERS = "OTEL_PYTHON_A2A_EXPORTERS"
+"""Where findings go: a list of ``span``, ``log``, ``metric`` and the names of installed exporters.
+
+Default: ``span,log,metric``.
+"""
+
+OTEL_PYTHON_A2A_DISABLED_CLIENTS = "OTEL_PYTHON_A2A_DISABLED_CLIENTS"
+"""HTTP client libraries that are left alone: a list of ``httpx`` and ``httpx2``. Default: none."""
+
+OTEL_PYTHON_A2A_EXCLUDED_URLS = "OTEL_PYTHON_A2A_EXCLUDED_URLS"
+"""Calls that are not looked at: a list of regular expressions, searched for in the URL.
+
+Default: the value of OpenTelemetry's own variable for all instrumentations, which ends in ``PYTHON_EXCLUDED_URLS``.
+"""
+
+OTEL_PYTHON_A2A_CARD_URLS = "OTEL_PYTHON_A2A_CARD_URLS"
+"""URLs that serve an Agent Card, besides the well-known paths: a list of ``http`` and ``https`` URLs. Default: none."""
+
+OTEL_PYTHON_A2A_MAX_TASKS = "OTEL_PYTHON_A2A_MAX_TASKS"
+"""How many tasks are remembered; those that ended leave first. Default: 20000."""
+
+OTEL_PYTHON_A2A_MAX_AGENTS = "OTEL_PYTHON_A2A_MAX_AGENTS"
+"""How many agents are remembered. Default: 1000."""
+
+OTEL_PYTHON_A2A_MAX_BODY = "OTEL_PYTHON_A2A_MAX_BODY"
+"""The largest body, in bytes, that is read for judging; larger ones pass unjudged. Default: 1048576."""
+
+OTEL_PYTHON_A2A_CLOCK_SKEW = "OTEL_PYTHON_A2A_CLOCK_SKEW"
+"""Seconds by which two clocks may differ before their order means anything. Default: 5."""
+
+OTEL_PYTHON_A2A_RAISE_IN_STREAM = "OTEL_PYTHON_A2A_RAISE_IN_STREAM"
+"""Whether ``raise`` also acts in the middle of a stream. Default: ``false``, since some servers then cancel the run."""
+
+OTEL_PYTHON_A2A_STATE_SPANS = "OTEL_PYTHON_A2A_STATE_SPANS"
+"""Whether a span shows the time that a task spent in a state. Default: ``true``."""
+
+OTEL_PYTHON_A2A_TRANSITION_EVENTS = "OTEL_PYTHON_A2A_TRANSITION_EVENTS"
+"""Whether every change of a task's state is also a log event. Default: ``false``."""
+
+OTEL_PYTHON_A2A_PROPAGATE = "OTEL_PYTHON_A2A_PROPAGATE"
+"""Whether trace context is added to the headers of A2A calls. Default: ``true``."""
+
+OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS = "OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS"
+"""Whether a2a-sdk's own spans, which carry no attributes, are switched off. Default: ``false``."""

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy file may hold. Imported only when a user's own file is read, because pydantic is slow to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from otel_a2a.parsing import FILE_ONLY, READERS, Refused
+
+Glob = Annotated[str, Field(min_length=1)]
+Action = Literal["off", "annotate", "log", "raise", "inherit"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class RuleEntry(_Entry):
+    """What a rule, or a glob of rules, is changed to."""
+
+    level: Literal["information", "improvement", "violation"] | None = None
+    action: Action | None = None
+
+
+class AgentEntry(_Entry):
+    """What holds at one agent, or at a glob of agents."""
+
+    host: Glob
+    action: Action | None = None
+    rules: dict[Glob, RuleEntry] = {}
+
+
+class PolicyFile(_Entry):
+    """A whole file."""
+
+    extends: Glob | None = None
+    only: list[Glob] | None = None
+    settings: dict[str, Any] = {}
+    rules: dict[Glob, RuleEntry] = {}
+    agents: list[AgentEntry] = []
+
+
+def check(document: Mapping[str, Any], where: str) -> None:
+    """Check a document that was read from ``where``.
+
+    Raises:
+        ValueError: naming the file, every key that is wrong, and what is allowed there.
+    """
+    wrong: list[str] = []
+    try:
+        PolicyFile.model_validate(document)
+    except ValidationError as error:
+        wrong += [_sentence(each) for each in error.errors(include_url=False)]
+    settings = document.get("settings")
+    readers = READERS | FILE_ONLY
+    for key, value in settings.items() if isinstance(settings, dict) else ():
+        if key not in readers:
+            wrong.append(f"settings.{key}: is not known; known are {', '.join(readers)}")
+            continue
+        try:
+            readers[key](value)
+        except Refused as error:
+            wrong.append(f"settings.{key}: {value!r} {error}")
+    if wrong:
+        raise ValueError(f"{where}: " + "; ".join(wrong))
+
+
+def _sentence(error: Any) -> str:
+    path = [str(part) for part in error["loc"]]
+    if error["type"] == "extra_forbidden":
+        return f"{'.'.join(path)}: is not known; known are {', '.join(_fields_beside(path))}"
+    return f"{'.'.join(path)}: {error['msg']}, not {error['input']!r}"
+
+
+def _fields_beside(path: list[str]) -> list[str]:
+    if len(path) == 1:
+        return list(PolicyFile.model_fields)
+    if path[0] == "agents" and len(path) == 3:
+        return list(AgentEntry.model_fields)
+    return list(RuleEntry.model_fields)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where settings come from: keyword arguments over the environment, that over the policy file, that over the defaults.
+
+Nothing here logs or patches. What cannot be used is returned as sentences for the caller to log, save that a bad
+keyword argument is the programmer's own and raises at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_a2a.config import ActionRule, Settings
+from otel_a2a.engine.findings import Strictness
+from otel_a2a.parsing import FILE_ONLY, READERS, Refused, read_lines
+
+if TYPE_CHECKING:
+    from otel_a2a.profiles import Profile
+
+PREFIX: Final = "OTEL_PYTHON_A2A_"
+GENERAL_EXCLUDED_URLS: Final = "OTEL_PYTHON_EXCLUDED_URLS"
+SDK_DISABLED: Final = "OTEL_SDK_DISABLED"
+
+KEYWORDS: Final = (*READERS, "rules", "agents", "profile")
+"""The keyword arguments that are settings."""
+
+DEFAULT: Final = "default"
+KEYWORD: Final = "keyword argument"
+
+
+@dataclass(slots=True, frozen=True)
+class Effective:
+    """The settings in force, and where each comes from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    """By field of ``Settings``: ``keyword argument``, the name of a variable, ``profile …`` or ``default``."""
+    line_origins: tuple[str, ...] = ()
+    """The same for each line of ``settings.policy``, in its order."""
+    problems: tuple[str, ...] = ()
+    """What could not be used, one sentence each."""
+    only: tuple[str, ...] | None = None
+    """Globs of the rules that the profile judges by; None: by all."""
+
+    @property
+    def is_enforcing(self) -> bool:
+        """Somebody asked for ``raise``: protection then works even where OpenTelemetry itself is switched off."""
+        return self.settings.strictness is Strictness.RAISE
+
+
+def effective(environ: Mapping[str, str], **keywords: object) -> Effective:
+    """The settings in force.
+
+    Args:
+        environ: the environment; empty values count as unset.
+        keywords: any of ``KEYWORDS``; None counts as not given.
+
+    Raises:
+        ValueError: a keyword argument has a value that cannot be used. The text names it, the value and the choices.
+    """
+    problems: list[str] = []
+    given = {name: value for name, value in keywords.items() if value is not None}
+    present = {name: text for name, text in environ.items() if text.strip()}
+    for name in given.keys() - set(KEYWORDS):
+        problems.append(f"the argument {name!r} is not known and is passed over; known are {', '.join(KEYWORDS)}")
+
+    profile, profile_origin = _profile(given, present, problems)
+    values: dict[str, Any] = {"profile": profile.name}
+    origins = {field.name: DEFAULT for field in dataclasses.fields(Settings)} | {"profile": profile_origin}
+    for name in (*READERS, *FILE_ONLY):
+        if name in profile.settings:
+            values[name], origins[name] = profile.settings[name], f"profile {profile.name}"
+    for name in READERS:
+        found = _value(name, given, present, problems)
+        if found is not None:
+            values[name], origins[name] = found
+
+    lines = [(line, f"profile {profile.name}") for line in profile.lines]
+    lines += _lines(given, present, problems)
+    origins["policy"] = ", ".join(dict.fromkeys(origin for _, origin in lines)) or DEFAULT
+    return Effective(
+        settings=Settings(**values, policy=tuple(line for line, _ in lines)),
+        origins=origins,
+        line_origins=tuple(origin for _, origin in lines),
+        problems=tuple(problems),
+        only=profile.only,
+    )
+
+
+def for_rules(chosen: Effective, names: Collection[str]) -> Effective:
+    """The same, fitted to the rules that are loaded: ``names``.
+
+    Rules that the profile does not judge by are switched off one by one, and a glob that names no rule is a problem: it
+    is most likely misspelt.
+    """
+    problems = list(chosen.problems)
+    globs = {line.rule: origin for line, origin in zip(chosen.settings.policy, chosen.line_origins, strict=True)}
+    for glob, origin in globs.items():
+        if glob != "*" and not any(fnmatchcase(name, glob) for name in names):
+            problems.append(f"{glob!r} ({origin}) names no rule; loaded are {', '.join(sorted(names)) or 'none'}")
+    others: list[ActionRule] = []
+    if chosen.only is not None:
+        others = [
+            ActionRule(action=Strictness.OFF, rule=name)
+            for name in names
+            if not any(fnmatchcase(name, glob) for glob in chosen.only)
+        ]
+    origin = f"profile {chosen.settings.profile}"
+    return dataclasses.replace(
+        chosen,
+        settings=dataclasses.replace(chosen.settings, policy=(*others, *chosen.settings.policy)),
+        line_origins=(origin,) * len(others) + chosen.line_origins,
+        problems=tuple(problems),
+    )
+
+
+def unknown_names(chosen: Effective, field: str, known: Iterable[str]) -> list[str]:
+    """A sentence for each name in the list setting ``field`` that is not among ``known``."""
+    choices = tuple(known)
+    return [
+        f"{chosen.origins[field]}: {name!r} is not one of {', '.join(choices)}, and is passed over"
+        for name in getattr(chosen.settings, field)
+        if name not in choices
+    ]
+
+
+def sdk_is_disabled(environ: Mapping[str, str]) -> bool:
+    """Whether OpenTelemetry as a whole is switched off."""
+    return environ.get(SDK_DISABLED, "").strip().lower() == "true"
+
+
+def variable(field: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + field.upper()
+
+
+def _value(
+    name: str, given: Mapping[str, object], present: Mapping[str, str], problems: list[str]
+) -> tuple[object, str] | None:
+    if name in given:
+        try:
+            return READERS[name](given[name]), KEYWORD
+        except Refused as error:
+            raise ValueError(f"{name}={given[name]!r} {error}") from None
+    source = variable(name)
+    if name == "excluded_urls" and source not in present:
+        source = GENERAL_EXCLUDED_URLS
+    if source not in present:
+        return None
+    try:
+        return READERS[name](present[source]), source
+    except Refused as error:
+        if error.kept is not None:
+            problems.append(f"{source}={present[source]!r} {error}; the others are used")
+            return error.kept, source
+        problems.append(f"{source}={present[source]!r} {error}; the variable is passed over")
+        return None
+
+
+def _lines(
+    given: Mapping[str, object], present: Mapping[str, str], problems: list[str]
+) -> list[tuple[ActionRule, str]]:
+    lines: list[tuple[ActionRule, str]] = []
+    for name, at_agents in (("agents", True), ("rules", False)):
+        source = variable(name)
+        if name in given:
+            try:
+                found, complaints = read_lines(given[name], at_agents=at_agents)
+            except Refused as error:
+                raise ValueError(f"{name}={given[name]!r} {error}") from None
+            if complaints:
+                raise ValueError(f"{name}: {complaints[0]}")
+            lines += [(line, KEYWORD) for line in found]
+        elif source in present:
+            found, complaints = read_lines(present[source], at_agents=at_agents)
+            lines += [(line, source) for line in found]
+            problems += [f"{source}: {complaint}; the item is passed over" for complaint in complaints]
+    return lines
+
+
+def _profile(given: Mapping[str, object], present: Mapping[str, str], problems: list[str]) -> tuple[Profile, str]:
+    from otel_a2a import profiles
+
+    if "profile" in given:
+        return profiles.load(str(given["profile"])), KEYWORD
+    source = variable("profile")
+    if source in present:
+        try:
+            return profiles.load(present[source]), source
+        except ValueError as error:
+            problems.append(f"{source}: {error}; the profile default is used")
+    return profiles.load(DEFAULT), DEFAULT
