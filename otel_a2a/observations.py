@@ -254,6 +254,14 @@ class CallStarted(Observation):
 
 
 @dataclass(slots=True, kw_only=True)
+class CallRedirected(Observation):
+    """The answer comes from another URL, which therefore is the same agent (rules.md, G3)."""
+
+    call: CallStarted
+    endpoint: str
+
+
+@dataclass(slots=True, kw_only=True)
 class CallFailed(Observation):
     """A call ended with an error. An error is no task state."""
 
@@ -263,6 +271,8 @@ class CallFailed(Observation):
     from_agent: bool
     """The answer was shaped as an A2A error: the agent itself said so, not a proxy, not the network."""
     status: int | None = None
+    code: str = ""
+    """The error's code as it was on the wire (``-32001``, ``404``), for ``error.type``; empty where there is none."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from otel_a2a.engine import order
-from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.ledger import Ledger, in_force
 from otel_a2a.engine.records import ARTIFACTS, HISTORY, STREAMS, Agent, CardDocument, CardVersion, Poison, Task
 from otel_a2a.observations import (
     READS,
@@ -106,6 +106,8 @@ def _new_task(agent: Agent, seen: TaskSeen, call: CallStarted, now_ns: int) -> T
     task.born_here = call.is_send and call.task_id != seen.task_id
     task.protocol_version = call.protocol_version
     task.origin = call.span
+    governing = in_force(agent, call.endpoint)
+    task.card_revision = governing.current.revision if governing is not None else ""
     for document in agent.documents.values():
         # What the card said when the request left, and what it said when the answer came.
         task.revisions.add(document.current.revision)
@@ -215,7 +217,7 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
         origin=task.origin,
         channel=seen.channel,
         server_address=task.agent.address,
-        task_card_revision=min(task.revisions, default=""),
+        task_card_revision=task.card_revision,
     )
 
 
@@ -265,7 +267,7 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> None:
         return
     if not task.lost_seq:
         task.lost_seq = failed.seq
-    if not task.cancel_seq:
+    if task.trouble_seq:
         ledger.trouble(task)
 
 

@@ -19,9 +19,9 @@ from otel_a2a.engine import apply
 from otel_a2a.engine.clock import Clock, SystemClock
 from otel_a2a.engine.findings import Finding, Strictness
 from otel_a2a.engine.fork import renew_after_fork
-from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.ledger import Ledger, in_force
 from otel_a2a.engine.order import drift
-from otel_a2a.engine.records import Agent, CardDocument, Disposition, Task
+from otel_a2a.engine.records import Disposition, Task
 from otel_a2a.engine.rules import Rule, View, dispatch, load_rules
 from otel_a2a.engine.strictness import Policy, is_suppressed
 from otel_a2a.engine.verdict import (
@@ -37,6 +37,7 @@ from otel_a2a.engine.verdict import (
 from otel_a2a.observations import (
     ArtifactSeen,
     CallFailed,
+    CallRedirected,
     CallStarted,
     CardFetched,
     MessageSeen,
@@ -230,6 +231,8 @@ class Engine:
             agent = ledger.agent(observation.endpoint)
             verdict.task = ledger.task(agent, observation.tenant, observation.task_id)
             verdict.document = in_force(agent, observation.endpoint)
+        elif isinstance(observation, CallRedirected):
+            ledger.same_agent(ledger.agent_of_call(observation.call), observation.endpoint)
         elif isinstance(observation, CallFailed):
             apply.call_failed(ledger, observation)
         elif isinstance(observation, CardFetched):
@@ -249,17 +252,6 @@ class Engine:
                 exporter.export(finding, context)
             except Exception as error:
                 self._on_internal_error(f"exporter {type(exporter).__name__}", error)
-
-
-def in_force(agent: Agent | None, endpoint: str) -> CardDocument | None:
-    """The newest accepted document that lists ``endpoint``, extended over public (rules.md, definitions)."""
-    best: CardDocument | None = None
-    for document in agent.documents.values() if agent else ():
-        if all(interface.url != endpoint for interface in document.current.card.interfaces):
-            continue
-        if best is None or (document.key[1], document.fetched_seq) > (best.key[1], best.fetched_seq):
-            best = document
-    return best
 
 
 def disposition(task: Task) -> str:

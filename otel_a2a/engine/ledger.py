@@ -73,6 +73,13 @@ class Ledger:
         agent.endpoints.add(endpoint)
         self.by_endpoint[endpoint] = agent
 
+    def same_agent(self, agent: Agent, endpoint: str) -> None:
+        """``endpoint`` is served by ``agent`` too, whoever it was held for so far."""
+        other = self.by_endpoint.get(endpoint)
+        if other is not None and other is not agent:
+            self._merge(agent, other)
+        self.add_endpoint(agent, endpoint)
+
     def forget_agent(self, agent: Agent) -> None:
         """Drop an agent and all that is known of it: another one answers at its address now, or space is needed."""
         self._agents.pop(agent.id, None)
@@ -172,3 +179,14 @@ class Ledger:
             self._tombstones[(task.agent.id, *key)] = (task.terminal, task.terminal_seq)
             if len(self._tombstones) > self._max_tasks:
                 self._tombstones.popitem(last=False)
+
+
+def in_force(agent: Agent | None, endpoint: str) -> CardDocument | None:
+    """The newest accepted document that lists ``endpoint``, extended over public (rules.md, definitions)."""
+    best: CardDocument | None = None
+    for document in agent.documents.values() if agent else ():
+        if all(interface.url != endpoint for interface in document.current.card.interfaces):
+            continue
+        if best is None or (document.key[1], document.fetched_seq) > (best.key[1], best.fetched_seq):
+            best = document
+    return best

@@ -111,6 +111,8 @@ class Task:
     message_seq: int = 0
     """When this process last sent a message into it."""
     cancel_seq: int = 0
+    card_revision: str = ""
+    """The revision in force when it was created or first seen; empty where no card was known."""
     revisions: set[str] = field(default_factory=set)
     """Revisions under which it was created or re-affirmed (rules.md, G4)."""
     poison: Poison | None = None
@@ -125,8 +127,12 @@ class Task:
 
     @property
     def trouble_seq(self) -> int:
-        """When the first of regression, loss and refusal was received; 0 where there is none."""
-        marks = [seq for seq in (self.poison.seq if self.poison else 0, self.lost_seq, self.refused_seq) if seq]
+        """When the first of regression, loss and refusal was received; 0 where there is none.
+
+        A loss after this process asked to cancel the task is no trouble: it is how some agents end one.
+        """
+        lost = 0 if 0 < self.cancel_seq < self.lost_seq else self.lost_seq
+        marks = [seq for seq in (self.poison.seq if self.poison else 0, lost, self.refused_seq) if seq]
         return min(marks) if marks else 0
 
     @property

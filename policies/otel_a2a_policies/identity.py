@@ -32,7 +32,7 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
     snapshot re-affirms as well, since it claims no artifact to be absent. Ended tasks are ``terminal-task-reused``'s.
     """
     task = view.task
-    if task is None or not task.state or task.terminal or task.lost_seq:
+    if task is None or not task.state or task.terminal:
         return
     if not call.is_send and not (settings.fenced and call.method in READS):
         return

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A counter of findings, with no id as a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from opentelemetry.metrics import MeterProvider, get_meter
+
+from otel_a2a import semconv
+from otel_a2a.engine.findings import Finding, Strictness
+from otel_a2a.engine.rules import Rule
+from otel_a2a.version import __version__
+
+
+class MetricExporter:
+    """Counts findings by rule, level and action.
+
+    The series of every rule exists from the start: an alert on an increase never fires for a series that is born at 1.
+    """
+
+    def __init__(self, provider: MeterProvider | None, rules: Sequence[Rule]) -> None:
+        meter = get_meter(semconv.SCOPE, __version__, provider, semconv.SCHEMA_URL)
+        self._counter = meter.create_counter(
+            semconv.METRIC_FINDINGS, unit="{finding}", description="Boundary violations and lesser findings"
+        )
+        for rule in rules:
+            self._counter.add(0, _labels(rule.name, rule.level.value, Strictness.ANNOTATE.value))
+
+    def export(self, finding: Finding, context: Any) -> None:
+        """Count the finding."""
+        self._counter.add(1, _labels(finding.rule, finding.level.value, finding.action.value), context)
+
+
+def _labels(rule: str, level: str, action: str) -> dict[str, str]:
+    return {semconv.SECURITY_RULE_NAME: rule, semconv.FINDING_LEVEL: level, semconv.FINDING_ACTION: action}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One child span per finding: what Jaeger and Grafana show, search and colour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
+
+from otel_a2a.engine.findings import Finding, Level
+from otel_a2a_exporters.attributes import finding_attributes
+
+
+class SpanExporter:
+    """Writes ``violation {rule}`` and ``improvement {rule}`` spans; none for information.
+
+    The span is a child of the one in which the finding was made, also where that has already ended. INTERNAL, because a
+    CLIENT span would show a remote that does not exist in service graphs.
+    """
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    def export(self, finding: Finding, context: Any) -> None:
+        """Write the span, start and end at the finding's time."""
+        if finding.level is Level.INFORMATION:
+            return
+        span = self._tracer.start_span(
+            f"{finding.level.value} {finding.rule}",
+            context=context,
+            kind=SpanKind.INTERNAL,
+            attributes=finding_attributes(finding),
+            start_time=finding.time_unix_nano,
+        )
+        if finding.level is Level.VIOLATION:
+            span.set_status(Status(StatusCode.ERROR, finding.message))
+        span.end(finding.time_unix_nano)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs while the process is instrumented: the settings, the engine, and the telemetry, put together once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from opentelemetry._logs import LoggerProvider
+from opentelemetry.metrics import MeterProvider
+from opentelemetry.trace import Tracer, TracerProvider, get_tracer
+from opentelemetry.util.http import ExcludeList
+
+from otel_a2a import semconv
+from otel_a2a.config import Settings
+from otel_a2a.engine import current, set_current
+from otel_a2a.engine.engine import Engine
+from otel_a2a.engine.rules import Rule
+from otel_a2a.engine.worker import Worker
+from otel_a2a.telemetry.events import EventLogger
+from otel_a2a.telemetry.metrics import A2AMetrics
+from otel_a2a.telemetry.states import StateTelemetry
+from otel_a2a.version import __version__
+from otel_a2a.wire import urls
+
+_logger = logging.getLogger("otel_a2a")
+
+INJECTED = 512
+"""Propagation headers of ours that are remembered, to tell them from the application's when a request is sent again."""
+
+
+@dataclass(slots=True)
+class Runtime:
+    """The parts that an operation works with. Made by ``build``."""
+
+    settings: Settings
+    engine: Engine
+    tracer: Tracer
+    states: StateTelemetry
+    metrics: A2AMetrics
+    worker: Worker
+    excluded: ExcludeList | None
+    card_urls: frozenset[str]
+    card_paths: frozenset[str]
+    injected: deque[str] = field(default_factory=lambda: deque(maxlen=INJECTED))
+    on_operation: Callable[[], None] | None = None
+    """Called at each A2A operation: attaches the processor to a provider that was set late."""
+    _reported: set[tuple[str, str]] = field(default_factory=set)
+
+    def internal_error(self, where: str, error: Exception) -> None:
+        """A fault of ours: counted, logged once per place and kind, and never seen by the application."""
+        report_once(self._reported, self.metrics, where, error)
+
+
+_report_lock = threading.Lock()
+
+
+def report_once(reported: set[tuple[str, str]], metrics: A2AMetrics, where: str, error: Exception) -> None:
+    """Count a fault, and log it if this place has not had its kind before."""
+    try:
+        metrics.internal_error(where.split(" ", 1)[0])
+        key = (where, type(error).__name__)
+        with _report_lock:
+            if key in reported or len(reported) > 1000:
+                return
+            reported.add(key)
+        _logger.warning("otel-a2a: internal error in %s; the application is not affected", where, exc_info=error)
+    except Exception:
+        _logger.debug("reporting an internal error failed", exc_info=True)
+
+
+def build(
+    settings: Settings,
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+    engine: Engine | None = None,
+    rules: Sequence[Rule] | None = None,
+) -> Runtime:
+    """Put the parts together. Providers that are None are the global ones, also where those are set later.
+
+    ``engine``: one made elsewhere is used as it is, with its own settings, rules and exporters.
+    """
+    from otel_a2a_exporters import build_exporters
+
+    tracer = get_tracer(semconv.SCOPE, __version__, tracer_provider, semconv.SCHEMA_URL)
+    events = EventLogger(logger_provider)
+    held: list[Engine] = []
+    metrics = A2AMetrics(meter_provider, lambda: held[0].live_tasks)
+    reported: set[tuple[str, str]] = set()
+    if engine is None:
+        engine = Engine(
+            settings,
+            rules,
+            on_internal_error=lambda where, error: report_once(reported, metrics, where, error),
+        )
+        engine.exporters = build_exporters(settings.exporters, tracer, events, meter_provider, engine.rules)
+    held.append(engine)
+    excluded = ExcludeList(settings.excluded_urls) if settings.excluded_urls else None
+    card_urls = frozenset(urls.fetch_url(url) for url in settings.card_urls)
+    states = StateTelemetry(
+        tracer, metrics, events, spans=settings.state_spans, transition_events=settings.transition_events
+    )
+    set_current(engine)
+    return Runtime(
+        settings=settings,
+        engine=engine,
+        tracer=tracer,
+        states=states,
+        metrics=metrics,
+        worker=Worker(),
+        excluded=excluded,
+        card_urls=card_urls,
+        card_paths=frozenset(urlsplit(url).path for url in card_urls),
+        _reported=reported,
+    )
+
+
+__all__ = ["Runtime", "build", "current"]
