@@ -118,8 +118,10 @@ def points(body: bytes) -> Iterable[Point]:
 def _numbers(metric: Metric) -> Iterable[tuple[Iterable[KeyValue], float]]:
     for number in [*metric.sum.data_points, *metric.gauge.data_points]:
         yield number.attributes, number.as_int if number.HasField("as_int") else number.as_double
-    for histogram in [*metric.histogram.data_points, *metric.exponential_histogram.data_points]:
+    for histogram in metric.histogram.data_points:
         yield histogram.attributes, histogram.count
+    for exponential in metric.exponential_histogram.data_points:
+        yield exponential.attributes, exponential.count
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def play(options: Options, receiver: Receiver) -> Outcome:
     """
     with tempfile.TemporaryDirectory(prefix="otel-a2a-demo-") as folder, ExitStack() as running:
         ledger = Path(folder) / "ledger"
+        ledger.touch()
         with _agent("A", ledger) as first:
             port = first.wait_for("listening on ").rpartition(" ")[2]
             application = running.enter_context(_application(options, f"http://127.0.0.1:{port}", receiver))

@@ -24,8 +24,9 @@ STORY = (
     "forgets its tasks. The program looks its task up, reads [b]submitted[/b], takes that for [i]not started[/i], and "
     "sends the order again. [b]Every single message is valid; only the sequence is wrong.[/b]"
 )
-TRACEBACK = "Traceback (most recent call last):"
-CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
+FRAMES = r"Traceback \(most recent call last\):\n(?: .*\n)*"
+CHAINED = r"(?:(?!Traceback).*\n)+?(?:During handling of the above|The above exception was).*\n\n"
+TRACEBACKS = re.compile(rf"(?:{FRAMES}{CHAINED})*{FRAMES}")
 EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception))\b")
 NAME_WIDTH = 22
 COLOURS = {Level.VIOLATION.value: "red", Level.IMPROVEMENT.value: "yellow"}
@@ -64,26 +65,9 @@ def application_output(outcome: Outcome, console: Console) -> Iterator[Text]:
             yield Text.assemble(("│ ", "dim"), piece)
 
 
-def without_tracebacks(lines: Iterable[str]) -> Iterator[str]:
+def without_tracebacks(lines: Iterable[str]) -> list[str]:
     """The lines without the frames of tracebacks; of chained exceptions only the last stays."""
-    pending: list[str] = []
-    in_frames = False
-    for line in lines:
-        if line == TRACEBACK:
-            pending, in_frames = [], True
-        elif line.startswith(CHAINED):
-            pending = []
-        elif in_frames and line.startswith(" "):
-            continue
-        elif in_frames:
-            pending, in_frames = [line], False
-        elif pending and not line:
-            continue
-        else:
-            yield from pending
-            pending = []
-            yield line
-    yield from pending
+    return TRACEBACKS.sub("", "\n".join(lines)).split("\n")
 
 
 def shortened(text: str) -> str:
