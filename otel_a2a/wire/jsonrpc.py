@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of the JSON-RPC binding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from otel_a2a.exchange import Exchange
+from otel_a2a.observations import CallStarted, Method
+from otel_a2a.wire import credentials, messages, partial, urls
+from otel_a2a.wire.methods import JSONRPC, SPELLINGS, Spelling, says_a2a, stated_version
+from otel_a2a.wire.reading import UNREADABLE, field, load, mapping, text
+
+# Decides before any parsing: MCP, LSP, Ethereum and others call their methods otherwise, and they are the traffic.
+_LIKELY: Final = re.compile(rb'"method"\s*:\s*"(?:message\\?/|tasks\\?/|agent\\?/|[SGLCD][a-z])')
+_METHOD: Final = re.compile(rb'"method"\s*:\s*"([A-Za-z/]{7,40})"')
+_WINDOW: Final = 65_536
+_PUSH_READS: Final = frozenset((Method.GET_PUSH_CONFIG, Method.LIST_PUSH_CONFIGS, Method.DELETE_PUSH_CONFIG))
+
+
+def is_likely(body: bytes) -> bool:
+    """Whether the bytes are worth parsing."""
+    return b'"jsonrpc"' in body and _LIKELY.search(body) is not None
+
+
+def read(exchange: Exchange, body: bytes, knows: Callable[[str], bool]) -> CallStarted | None:
+    """The call in a body, or None. A batch is none: every server refuses it."""
+    document = load(body) if is_likely(body) else UNREADABLE
+    return _read(exchange, document, knows) if isinstance(document, dict) else None
+
+
+def read_oversized(exchange: Exchange, body: bytes, knows: Callable[[str], bool]) -> CallStarted | None:
+    """The call in a body that is too large to be parsed, from its first and last 64 KiB; ids may be missing."""
+    ends = body[:_WINDOW], body[-_WINDOW:]
+    if not any(b'"jsonrpc"' in end for end in ends) or not any(_LIKELY.search(end) for end in ends):
+        return None
+    document = partial.head(body, _WINDOW)
+    if "method" not in document:
+        # The last one, because a message may contain such a key but cannot come after its own envelope's members.
+        methods = _METHOD.findall(ends[1])
+        document["method"] = methods[-1].decode("ascii") if methods else ""
+    return _read(exchange, {**document, "jsonrpc": "2.0"}, knows)
+
+
+def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str], bool]) -> CallStarted | None:
+    name = document.get("method")
+    spelling = SPELLINGS.get(name) if isinstance(name, str) else None
+    if spelling is None or document.get("jsonrpc") != "2.0":
+        return None
+    params = mapping(document, "params")
+    if not spelling.strong and spelling.method != Method.LIST_TASKS and not text(params, "id"):
+        return None
+    url = exchange.url()
+    endpoint = urls.endpoint(url)
+    address, port = urls.server(url)
+    rpc_id = document.get("id")
+    call = CallStarted(
+        method=spelling.method,
+        binding=JSONRPC,
+        protocol_version=_version(exchange, spelling, params),
+        endpoint=endpoint,
+        server_address=address,
+        server_port=port,
+        tenant=text(params, "tenant"),
+        credential=credentials.of_request(exchange.header),
+        certain=spelling.strong or says_a2a(exchange.header) or knows(endpoint),
+        rpc_id=str(rpc_id)[:128] if isinstance(rpc_id, (str, int)) else "",
+    )
+    _apply(call, params, flat_push=spelling.version == "1.0")
+    return call
+
+
+def _version(exchange: Exchange, spelling: Spelling, params: Mapping[str, Any]) -> str:
+    stated = stated_version(exchange.header)
+    if spelling.version in ("0.1", "1.0"):
+        # A header that contradicts the spelling is a client's mistake; the dialect is what is written.
+        return stated if stated and stated.partition(".")[0] == spelling.version[0] else spelling.version
+    if stated.startswith("0."):
+        return stated
+    # ``tasks/get`` and ``tasks/cancel`` are the same in 0.1; nothing in the request tells them apart.
+    return spelling.version
+
+
+def _apply(call: CallStarted, params: Mapping[str, Any], *, flat_push: bool) -> None:
+    if call.is_send:
+        messages.apply_send(call, params)
+    elif call.method == Method.LIST_TASKS:
+        call.context_id = text(params, "contextId")
+        call.trimmed = field(params, "includeArtifacts") is not True
+    elif call.method == Method.CREATE_PUSH_CONFIG:
+        call.task_id = text(params, "taskId") or ("" if flat_push else text(params, "id"))
+        call.push = messages.push_config(params)
+    elif call.method in _PUSH_READS:
+        call.task_id = text(params, "taskId") or ("" if flat_push else text(params, "id"))
+    elif call.method != Method.GET_EXTENDED_CARD:
+        call.task_id = text(params, "id")

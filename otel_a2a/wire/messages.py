@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a request says of its message and its webhook, over the parameter shapes of all versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otel_a2a.observations import CallStarted, PushBinding, SentMessage
+from otel_a2a.wire import credentials, parts
+from otel_a2a.wire.reading import field, items, mapping, text
+
+
+def apply_send(call: CallStarted, params: Mapping[str, Any]) -> None:
+    """Put what a send's parameters say into the call. 0.1 names the task outside the message, and always."""
+    message = mapping(params, "message") or mapping(params, "request")
+    call.message = _sent(message) if message else None
+    if call.protocol_version == "0.1":
+        call.task_id = text(params, "id")
+        call.context_id = text(params, "sessionId")
+    else:
+        call.task_id = text(message, "taskId")
+        call.context_id = text(message, "contextId")
+    configuration = mapping(params, "configuration")
+    call.push = (
+        push_binding(mapping(configuration, "taskPushNotificationConfig"))
+        or push_binding(mapping(configuration, "pushNotificationConfig"))
+        or push_binding(mapping(configuration, "pushNotification"))
+        or push_binding(mapping(params, "pushNotification"))
+    )
+
+
+def push_config(params: Mapping[str, Any]) -> PushBinding | None:
+    """The webhook that a call creates: flat in 1.0, one level down in 0.x, two in 0.3 HTTP+JSON."""
+    return (
+        push_binding(mapping(params, "pushNotificationConfig"))
+        or push_binding(mapping(mapping(params, "config"), "pushNotificationConfig"))
+        or push_binding(params)
+    )
+
+
+def push_binding(config: Mapping[str, Any]) -> PushBinding | None:
+    """A webhook registration as keyed digests; None where there is no URL."""
+    url = text(config, "url")
+    if not url:
+        return None
+    return PushBinding(
+        url=credentials.digest(url), token=credentials.digest(text(config, "token")), config_id=text(config, "id")
+    )
+
+
+def _sent(message: Mapping[str, Any]) -> SentMessage:
+    content = parts.of_message(message)
+    references = field(message, "referenceTaskIds")
+    return SentMessage(
+        message_id=text(message, "messageId"),
+        parts=parts.digest(content),
+        reference_task_ids=tuple(i for i in items(message, "referenceTaskIds") if isinstance(i, str))
+        if references
+        else (),
+        media_types=parts.media_types(content),
+    )

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is this request A2A, and what does it ask for?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from otel_a2a.exchange import Exchange
+from otel_a2a.observations import CallStarted, CardRequested
+from otel_a2a.wire import credentials, jsonrpc, partial, rest, urls
+from otel_a2a.wire.methods import says_a2a
+from otel_a2a.wire.reading import load
+
+_WELL_KNOWN: Final = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+_EXTENDED: Final = ("/extendedAgentCard", "/agent/authenticatedExtendedCard")
+_EXTENDED_0_3: Final = "/v1/card"
+_CARDS: Final = (*_WELL_KNOWN, *_EXTENDED, _EXTENDED_0_3)
+
+
+def may_be_a2a(method: str, path: str, content_type: str | None, card_paths: Collection[str] = ()) -> bool:
+    """The filter in front of ``read_request``, on the way of every request of the host application.
+
+    Args:
+        method: HTTP method in upper case.
+        path: path of the URL, without query.
+        content_type: the request's own, or None.
+        card_paths: paths of card documents besides the well-known ones.
+    """
+    if method == "GET":
+        return path.endswith(_CARDS) or "/tasks" in path or path in card_paths
+    if method == "POST":
+        return content_type is None or "json" in content_type or rest.may_match(path)
+    return method == "DELETE" and "/tasks" in path
+
+
+def read_request(
+    exchange: Exchange,
+    *,
+    knows: Callable[[str], bool],
+    card_urls: Collection[str] = (),
+    max_body: int = 1_048_576,
+) -> CallStarted | CardRequested | None:
+    """What a request asks of an agent; None where it is no A2A request. Never raises.
+
+    Args:
+        exchange: the request. Its body is only asked for where method and path allow it to be A2A.
+        knows: whether an endpoint, in the form of ``urls.endpoint``, is known as an agent's interface.
+        card_urls: URLs in the form of ``urls.fetch_url`` that serve a card besides the well-known ones.
+        max_body: bytes; of a larger body only the ends are looked at, and the call is marked as not judged.
+    """
+    try:
+        if exchange.method == "GET":
+            return _card_request(exchange, knows, card_urls) or _without_body(exchange, knows)
+        if exchange.method == "POST":
+            return _post(exchange, knows, max_body)
+        if exchange.method == "DELETE":
+            return _without_body(exchange, knows)
+    except Exception:
+        # An exchange of a foreign library, and bytes of anybody: no fault of reading may become the application's.
+        return None
+    return None
+
+
+def _card_request(
+    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str]
+) -> CardRequested | None:
+    path = exchange.path.rstrip("/")
+    extended = path.endswith(_EXTENDED) or path.endswith(_EXTENDED_0_3)
+    if not extended and not path.endswith(_WELL_KNOWN) and not card_urls:
+        return None
+    url = urls.fetch_url(exchange.url())
+    if extended:
+        # ``/v1/card`` is also the path of many a bank; an agent's interface is known, or a header tells.
+        if path.endswith(_EXTENDED_0_3) and not (
+            says_a2a(exchange.header) or knows(url[: -len(_EXTENDED_0_3)]) or knows(url[: -len("/card")])
+        ):
+            extended = False
+    if not extended and not path.endswith(_WELL_KNOWN) and url not in card_urls:
+        return None
+    address, port = urls.server(url)
+    return CardRequested(
+        url=url,
+        server_address=address,
+        server_port=port,
+        extended=extended,
+        credential=credentials.of_request(exchange.header),
+    )
+
+
+def _without_body(exchange: Exchange, knows: Callable[[str], bool]) -> CallStarted | None:
+    found = rest.route(exchange.method, exchange.path)
+    return rest.read(exchange, found, knows, {}) if found else None
+
+
+def _post(exchange: Exchange, knows: Callable[[str], bool], max_body: int) -> CallStarted | None:
+    found = rest.route("POST", exchange.path)
+    body = exchange.body()
+    if body is None:
+        return rest.read(exchange, found, knows, None) if found else None
+    oversized = len(body) > max_body
+    if found:
+        document = partial.head(body) if oversized else load(body) if body else {}
+        call = rest.read(exchange, found, knows, document if isinstance(document, dict) else None)
+        return _unjudged(call) if oversized else call
+    if oversized:
+        oversize_call = jsonrpc.read_oversized(exchange, body, knows)
+        return _unjudged(oversize_call) if oversize_call else None
+    return jsonrpc.read(exchange, body, knows)
+
+
+def _unjudged(call: CallStarted) -> CallStarted:
+    """A call of which only the beginning was read: its parts may go on."""
+    call.judged = False
+    if call.message is not None:
+        call.message.parts = ""
+    return call
