@@ -21,6 +21,7 @@ from otel_a2a.engine import current, set_current
 from otel_a2a.engine.engine import Engine
 from otel_a2a.engine.rules import Rule
 from otel_a2a.engine.worker import Worker
+from otel_a2a.packs import load_rules
 from otel_a2a.telemetry.events import EventLogger
 from otel_a2a.telemetry.metrics import A2AMetrics
 from otel_a2a.telemetry.states import StateTelemetry
@@ -96,7 +97,7 @@ def build(
     if engine is None:
         engine = Engine(
             settings,
-            rules,
+            load_rules() if rules is None else rules,
             on_internal_error=lambda where, error: report_once(reported, metrics, where, error),
         )
         engine.exporters = build_exporters(settings.exporters, tracer, events, meter_provider, engine.rules)

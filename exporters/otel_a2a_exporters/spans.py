@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from opentelemetry.context import create_key, get_value
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
 
 from otel_a2a.engine.findings import Finding, Level
 from otel_a2a_exporters.attributes import finding_attributes
+
+
+NO_SPAN: Final = create_key("otel_a2a_no_span")
+"""Set in a context in which no span may be started: inside ``on_end`` of a processor that others wait for."""
 
 
 class SpanExporter:
@@ -23,7 +28,7 @@ class SpanExporter:
 
     def export(self, finding: Finding, context: Any) -> None:
         """Write the span, start and end at the finding's time."""
-        if finding.level is Level.INFORMATION:
+        if finding.level is Level.INFORMATION or context is not None and get_value(NO_SPAN, context):
             return
         span = self._tracer.start_span(
             f"{finding.level.value} {finding.rule}",

@@ -196,7 +196,7 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
     if state == task.state:
         task.timestamp = seen.timestamp if seen.timestamp is not None else task.timestamp
         return None
-    if not _supersedes(task, seen, call):
+    if not _supersedes(task, seen, call, ledger.clock_skew):
         return None
     previous, since_ns = task.state, task.state_ns
     task.state = state
@@ -229,7 +229,7 @@ def _remember_in_stream(task: Task, stream: int, state: str) -> None:
             task.streams.popitem(last=False)
 
 
-def _supersedes(task: Task, seen: TaskSeen, call: CallStarted) -> bool:
+def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> bool:
     """Whether ``seen`` is newer than the state held, as far as anybody can tell (rules.md, G2)."""
     if not task.state or seen.state in TERMINAL:
         return True
@@ -238,8 +238,8 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted) -> bool:
         return True
     if task.terminal:
         return False
-    if seen.timestamp is not None and task.timestamp is not None:
-        return seen.timestamp >= task.timestamp
+    if seen.timestamp is not None and task.timestamp is not None and seen.timestamp < task.timestamp - skew:
+        return False
     assert seen.state is not None
     return rank(seen.state) >= rank(task.state)
 

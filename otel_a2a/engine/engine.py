@@ -22,7 +22,7 @@ from otel_a2a.engine.fork import renew_after_fork
 from otel_a2a.engine.ledger import Ledger, in_force
 from otel_a2a.engine.order import drift
 from otel_a2a.engine.records import Disposition, Task
-from otel_a2a.engine.rules import Rule, View, dispatch, load_rules
+from otel_a2a.engine.rules import Hit, Rule, View, dispatch
 from otel_a2a.engine.strictness import Policy, is_suppressed
 from otel_a2a.engine.verdict import (
     Judged,
@@ -61,17 +61,17 @@ class Engine:
     def __init__(
         self,
         settings: Settings,
-        rules: Sequence[Rule] | None = None,
+        rules: Sequence[Rule],
         exporters: Sequence[FindingExporter] = (),
         clock: Clock | None = None,
         on_internal_error: Callable[[str, Exception], None] = lambda where, error: None,
     ) -> None:
         self.settings = settings
-        self.rules: tuple[Rule, ...] = load_rules() if rules is None else tuple(rules)
+        self.rules: tuple[Rule, ...] = tuple(rules)
         self.policy = Policy(settings)
         self.exporters: tuple[FindingExporter, ...] = tuple(exporters)
         self.clock: Clock = clock or SystemClock()
-        self.ledger = Ledger(settings.max_tasks, settings.max_agents)
+        self.ledger = Ledger(settings.max_tasks, settings.max_agents, settings.clock_skew)
         self._on_internal_error = on_internal_error
         self._table = dispatch(self.rules)
         self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
@@ -108,8 +108,11 @@ class Engine:
 
     # --- the one way in
 
-    def observe(self, observation: Observation, context: Any = None) -> Verdict:
-        """Judge an observation and remember it. Never raises; the caller raises ``Verdict.error`` where there is one."""
+    def observe(self, observation: Observation, context: Any = None, *, enforce: bool = True) -> Verdict:
+        """Judge an observation and remember it. Never raises; the caller raises ``Verdict.error`` where there is one.
+
+        ``enforce=False``: the caller cannot stop anything (a span that has ended), so no finding is one that raises.
+        """
         if self._owner == threading.get_ident():
             # A finaliser that runs inside our own lock, on our own thread: the ledger is in the middle of something.
             self._inbox.put((observation, context))
@@ -120,7 +123,7 @@ class Engine:
                 self._owner = threading.get_ident()
                 try:
                     self._drain(exports)
-                    verdict = self._take(observation, context, exports)
+                    verdict = self._take(observation, context, exports, enforce)
                 finally:
                     self._owner = 0
         except Exception as error:
@@ -136,14 +139,16 @@ class Engine:
                 observation, context = self._inbox.get_nowait()
             except Empty:
                 return
-            self._take(observation, context, exports)
+            self._take(observation, context, exports, enforce=False)
 
-    def _take(self, observation: Observation, context: Any, exports: list[tuple[Finding, Any]]) -> Verdict:
+    def _take(
+        self, observation: Observation, context: Any, exports: list[tuple[Finding, Any]], enforce: bool
+    ) -> Verdict:
         if not observation.seq:
             observation.seq = next(self._sequence)
         observation.at = self.clock.monotonic()
         view = self._view(observation)
-        judged = self._judge(observation, view)
+        judged = self._judge(observation, view, enforce)
         verdict = Verdict()
         if judged:
             verdict.findings = tuple(each.finding for each in judged)
@@ -168,28 +173,28 @@ class Engine:
 
     # --- judging
 
-    def _judge(self, observation: Observation, view: View) -> list[Judged]:
+    def _judge(self, observation: Observation, view: View, enforce: bool) -> list[Judged]:
         if self._silent:
             return []
         judged: list[Judged] = []
         for rule in self._table.get(type(observation), ()):
             try:
                 for hit in rule.function(observation, view, self.settings):
-                    decided = self._decide(rule, hit, observation, view)
+                    decided = self._decide(rule, hit, observation, view, enforce)
                     if decided is not None:
                         judged.append(decided)
             except Exception as error:
                 self._on_internal_error(f"rule {rule.name}", error)
         return judged
 
-    def _decide(self, rule: Rule, hit: Any, observation: Observation, view: View) -> Judged | None:
+    def _decide(self, rule: Rule, hit: Hit, observation: Observation, view: View, enforce: bool) -> Judged | None:
         agent = view.agent
         host, label = (agent.address, agent.label) if agent else ("", "")
         configured = self.policy.action(rule.name, host, label)
         if configured is Strictness.OFF or is_suppressed(rule.name):
             return None
         level = effective_level(rule, hit, self.policy, host, label)
-        raisable = may_raise(rule, observation, view, self.settings)
+        raisable = enforce and may_raise(rule, observation, view, self.settings)
         action, would_raise = action_taken(configured, level, self.settings, raisable)
         count = self._count(rule, hit, view)
         finding = make_finding(
@@ -205,7 +210,7 @@ class Engine:
         )
         return Judged(finding, rule, hit, fresh=count == 1)
 
-    def _count(self, rule: Rule, hit: Any, view: View) -> int:
+    def _count(self, rule: Rule, hit: Hit, view: View) -> int:
         task = hit.task or view.task
         agent = view.agent or (task.agent if task else None)
         key = (rule.name, agent.id if agent else 0, task.tenant if task else "", task.task_id if task else "", hit.discriminator)

@@ -16,9 +16,13 @@ TROUBLED = 256
 
 
 class Ledger:
-    """Agents by endpoint, tasks by agent. ``max_tasks`` and ``max_agents`` bound it; ended tasks leave first."""
+    """Agents by endpoint, tasks by agent. ``max_tasks`` and ``max_agents`` bound it; ended tasks leave first.
 
-    def __init__(self, max_tasks: int, max_agents: int) -> None:
+    ``clock_skew``: seconds within which two timestamps say nothing about order.
+    """
+
+    def __init__(self, max_tasks: int, max_agents: int, clock_skew: float = 5.0) -> None:
+        self.clock_skew = clock_skew
         self._max_tasks = max_tasks
         self._max_agents = max_agents
         self._next_agent = 0

@@ -16,7 +16,6 @@ third-party pack.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,12 +28,8 @@ if TYPE_CHECKING:
     from otel_a2a.config import Settings
     from otel_a2a.errors import A2APolicyError
 
-_logger = logging.getLogger("otel_a2a")
-
 RULESET = "otel-a2a"
 DOCUMENTATION = "https://otel-a2a.readthedocs.io/rules#"
-BUILT_IN_PACK = "otel_a2a_policies"
-ENTRY_POINT_GROUP = "otel_a2a_rules"
 
 
 @dataclass(slots=True, frozen=True)
@@ -126,27 +121,3 @@ def dispatch(rules: Sequence[Rule]) -> dict[type[Observation], tuple[Rule, ...]]
         for kind in entry.on:
             table.setdefault(kind, []).append(entry)
     return {kind: tuple(entries) for kind, entries in table.items()}
-
-
-def load_rules() -> tuple[Rule, ...]:
-    """The built-in pack and those of third parties. A pack that fails to load is logged, and the others still are."""
-    # Imported here: reading entry points costs milliseconds, and rules may be given to an engine without them.
-    import importlib
-
-    from opentelemetry.util._importlib_metadata import entry_points
-
-    rules: dict[str, Rule] = {}
-    sources: list[tuple[str, Callable[[], Any]]] = [(BUILT_IN_PACK, lambda: importlib.import_module(BUILT_IN_PACK))]
-    sources += [(entry.name, entry.load) for entry in entry_points(group=ENTRY_POINT_GROUP)]
-    for name, load in sources:
-        try:
-            pack: tuple[Rule, ...] = tuple(load().RULES)
-        except Exception as error:
-            _logger.warning("rule pack %r could not be loaded and is left out: %r", name, error)
-            continue
-        for entry in pack:
-            if rules.setdefault(entry.name, entry) is not entry:
-                _logger.warning("rule %r of pack %r is left out: the name is taken", entry.name, name)
-    if not rules:
-        _logger.warning("no rules are loaded: traffic is shown, but nothing is judged")
-    return tuple(rules.values())
