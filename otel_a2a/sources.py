@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,7 @@ SDK_DISABLED: Final = "OTEL_SDK_DISABLED"
 KEYWORDS: Final = (*READERS, "rules", "agents", "profile")
 """The keyword arguments that are settings."""
 
+DEFAULTS: Final = {field.name: field.default for field in dataclasses.fields(Settings)}
 DEFAULT: Final = "default"
 KEYWORD: Final = "keyword argument"
 
@@ -69,12 +71,12 @@ def effective(environ: Mapping[str, str], **keywords: object) -> Effective:
 
     profile, profile_origin = _profile(given, present, problems)
     values: dict[str, Any] = {"profile": profile.name}
-    origins = {field.name: DEFAULT for field in dataclasses.fields(Settings)} | {"profile": profile_origin}
+    origins = dict.fromkeys(DEFAULTS, DEFAULT) | {"profile": profile_origin}
     for name in (*READERS, *FILE_ONLY):
         if name in profile.settings:
             values[name], origins[name] = profile.settings[name], f"profile {profile.name}"
     for name in READERS:
-        found = _value(name, given, present, problems)
+        found = _value(name, given, present, values.get(name, DEFAULTS[name]), problems)
         if found is not None:
             values[name], origins[name] = found
 
@@ -127,9 +129,23 @@ def unknown_names(chosen: Effective, field: str, known: Iterable[str]) -> list[s
     ]
 
 
+def with_problems(chosen: Effective, problems: Iterable[str]) -> Effective:
+    """The same, with more that could not be used."""
+    return dataclasses.replace(chosen, problems=(*chosen.problems, *problems))
+
+
 def sdk_is_disabled(environ: Mapping[str, str]) -> bool:
     """Whether OpenTelemetry as a whole is switched off."""
     return environ.get(SDK_DISABLED, "").strip().lower() == "true"
+
+
+def as_text(value: object) -> str:
+    """A setting's value as it is written in a variable; ``nothing`` where it is empty."""
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple | frozenset):
+        return ",".join(sorted(value) if isinstance(value, frozenset) else value) or "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def variable(field: str) -> str:
@@ -138,7 +154,7 @@ def variable(field: str) -> str:
 
 
 def _value(
-    name: str, given: Mapping[str, object], present: Mapping[str, str], problems: list[str]
+    name: str, given: Mapping[str, object], present: Mapping[str, str], fallback: object, problems: list[str]
 ) -> tuple[object, str] | None:
     if name in given:
         try:
@@ -156,7 +172,7 @@ def _value(
         if error.kept is not None:
             problems.append(f"{source}={present[source]!r} {error}; the others are used")
             return error.kept, source
-        problems.append(f"{source}={present[source]!r} {error}; the variable is passed over")
+        problems.append(f"{source}={present[source]!r} {error}; {as_text(fallback)} is used instead")
         return None
 
 

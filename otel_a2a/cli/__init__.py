@@ -1,1 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The command ``otel-a2a``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from otel_a2a.cli import demo, status
+from otel_a2a.version import __version__
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns the exit code: 0 done, 1 failed, 2 wrongly called or an extra is missing."""
+    parser = argparse.ArgumentParser(prog="otel-a2a", description="OpenTelemetry for agent-to-agent (A2A) traffic.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, command, summary in (
+        ("demo", demo, "show what otel-a2a sees when an agent is redeployed in the middle of a task"),
+        ("status", status, "show the settings in force, and what is seen through"),
+    ):
+        subparser = commands.add_parser(name, help=summary)
+        command.add_arguments(subparser)
+        subparser.set_defaults(run=command.run)
+    chosen = parser.parse_args(arguments)
+    code: int = chosen.run(chosen)
+    return code
