@@ -34,7 +34,8 @@ demo: $(VENV)/.demo  ## show the violations of a redeployed agent; ARGS="--stric
 	@$(BIN)/otel-a2a demo $(ARGS)
 
 status: $(VENV)/.demo  ## show the effective settings, clients and rules
-	@$(BIN)/otel-a2a status $(ARGS)
+	@# The set-up brings the exporter for OTLP over HTTP, and OpenTelemetry's own default is the one for gRPC.
+	@OTEL_EXPORTER_OTLP_PROTOCOL=$${OTEL_EXPORTER_OTLP_PROTOCOL:-http/protobuf} $(BIN)/otel-a2a status $(ARGS)
 
 test: $(VENV)/.dev  ## run the tests against the newest supported versions; ARGS="-k name" chooses some
 	$(BIN)/python -m pytest $(ARGS)

@@ -148,11 +148,7 @@ def _plain(value: Any) -> Any:
 
 def as_text(found: Mapping[str, Any]) -> str:
     """The status for people."""
-    loaded = (
-        ""
-        if found["loaded"]
-        else " is not loaded here: it is disabled, finds no client library, or OpenTelemetry itself did not start"
-    )
+    loaded = "" if found["loaded"] else " is not loaded here"
     parts = [f"otel-a2a {found['version']}{loaded}"]
     if not found["loaded"]:
         parts.append("It is disabled, finds no client library, or OpenTelemetry itself did not start: see above.")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variables' module: read by OpenTelemetry's launcher, and by people."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+from opentelemetry.util._importlib_metadata import entry_points
+
+from otel_a2a import environment_variables
+from otel_a2a.parsing import READERS
+
+NAMES = {name for name in dir(environment_variables) if name.startswith("OTEL_")}
+
+
+def test_there_is_one_variable_for_each_setting() -> None:
+    """What can be set is what the reader reads: no variable without effect, no setting without variable."""
+    expected = {f"OTEL_PYTHON_A2A_{field.upper()}" for field in (*READERS, "rules", "agents", "profile")}
+    assert expected == NAMES
+
+
+def test_each_constant_is_its_own_name() -> None:
+    """The launcher takes the constant's name for the variable's."""
+    assert {name: getattr(environment_variables, name) for name in NAMES} == {name: name for name in NAMES}
+
+
+def test_each_constant_has_a_docstring() -> None:
+    """Each variable is explained below its constant."""
+    body = ast.parse(inspect.getsource(environment_variables)).body
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(statement, ast.Assign):
+            assert isinstance(following, ast.Expr), ast.unparse(statement)
+            assert isinstance(following.value, ast.Constant), ast.unparse(statement)
+
+
+def test_no_name_is_shared_with_another_package() -> None:
+    """Two modules with one name would make two flags of it, and the launcher would not start."""
+    flags: dict[str, str] = {}
+    for entry in entry_points(group="opentelemetry_environment_variables"):
+        for name in dir(entry.load()):
+            if name.startswith("OTEL_"):
+                flag = name.removeprefix("OTEL_").removeprefix("PYTHON_").lower()
+                assert flag not in flags, f"{entry.name} and {flags[flag]} both have --{flag}"
+                flags[flag] = entry.name
+    assert flags["a2a_strictness"] == "otel_a2a"
