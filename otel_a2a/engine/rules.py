@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from otel_a2a.errors import A2APolicyError
 
 RULESET = "otel-a2a"
-DOCUMENTATION = "https://otel-a2a.readthedocs.io/rules#"
+DOCUMENTATION = "policies/README.md#"
+"""Where the built-in rules are described, in the repository and in the source distribution."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -46,14 +46,19 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
         else "read it once (GetTask): if the agent still shows it whole, it may go on; otherwise cancel or abandon it"
     )
     yield Hit(
-        f"task {task.task_id} was made under card revision {old} and the agent now has {new} ({drift.narrowed or 'changed'}); "
-        f"the agent has not re-affirmed the task. Way out: {way_out}",
+        f"task {task.task_id} was made under card revision {_short(old)} and the agent now has {_short(new)} "
+        f"({drift.narrowed or 'changed'}); the agent has not re-affirmed the task. Way out: {way_out}",
         task=task,
         discriminator=new,
         previous_state=task.state,
         card_revision=new,
         task_card_revision=old,
     )
+
+
+def _short(revision: str) -> str:
+    """Enough of a revision to tell it from another by eye; the attributes hold the whole."""
+    return revision[: len("sha256:") + 12]
 
 
 @rule(
