@@ -52,6 +52,8 @@ class _Gzip:
         self._inflate = inflate or zlib.decompressobj(31)
 
     def feed(self, chunk: bytes, most: int) -> bytes:
+        if self._inflate.eof and self._inflate.unused_data:
+            return b""
         found = _inflated(self._inflate, chunk, most)
         while self._inflate.eof and self._inflate.unused_data[:1] == b"\x1f":
             rest = self._inflate.unused_data

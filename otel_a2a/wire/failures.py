@@ -36,6 +36,8 @@ _CLASSES: Final = {
     "UnsupportedOperationError": A2AError.UNSUPPORTED_OPERATION,
 }
 """Names of error classes, which some 0.3 HTTP+JSON servers write in place of a code."""
+_OF_0_3: Final = frozenset((409, 422))
+"""Statuses by which the 0.3 SDK refuses, and which gateways hardly use."""
 
 
 class Reason(NamedTuple):
@@ -49,8 +51,17 @@ class Reason(NamedTuple):
 def read(call: CallStarted, status: int, document: Any) -> CallFailed:
     """The failure that an error answer stands for; ``document`` is its parsed body, or anything else."""
     found = reason(call, status, document)
-    error = found.error if found else str(status)
+    error = found.error if found else str(status) if status >= 300 else "error"
     return CallFailed(call=call, error=error, from_agent=found is not None, status=status)
+
+
+def read_in_stream(call: CallStarted, document: dict[str, Any]) -> CallFailed:
+    """The failure that an ``error`` object inside a stream stands for: nobody but the agent writes there."""
+    found = reason(call, 200, document)
+    error_object = document["error"]
+    code = integer_code(error_object) if isinstance(error_object, dict) else None
+    error = found.error if found else str(code) if code is not None else "error"
+    return CallFailed(call=call, error=error, from_agent=True, status=200)
 
 
 def reason(call: CallStarted, status: int, document: Any) -> Reason | None:
@@ -114,7 +125,7 @@ def _in_0_3(call: CallStarted, status: int, document: Mapping[str, Any], error: 
     code = integer_code(document)
     if code is not None and -32800 <= code < -32000:
         return Reason(_by_code(code, call))
-    if not set(document) <= {"message", "data"} or "task" not in message.lower():
+    if not set(document) <= {"message", "data"} or (status not in _OF_0_3 and "task" not in message.lower()):
         return None
     if status == 404:
         return Reason(A2AError.TASK_NOT_FOUND) if call.task_id else None

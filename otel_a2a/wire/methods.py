@@ -56,11 +56,14 @@ SPELLINGS: Final[dict[str, Spelling]] = {
     "tasks/pushNotification/get": Spelling(Method.GET_PUSH_CONFIG, "0.1"),
 }
 
-_MAJOR_MINOR: Final = re.compile(r"\s*(\d{1,3}\.\d{1,3})(?:\.\d+)?\s*\Z")
+_MAJOR_MINOR: Final = re.compile(r"\s*([01]\.\d{1,3})(?:\.\d+)?\s*\Z")
 
 
 def stated_version(header: Headers) -> str:
-    """Major.Minor of the ``A2A-Version`` header; ``0.3`` where only its extensions header is there; else empty."""
+    """Major.Minor of the ``A2A-Version`` header, ``0.3`` where only the extensions header of 0.3 is there; else empty.
+
+    Versions that do not exist are passed over; the patch number does not count.
+    """
     stated = _MAJOR_MINOR.match(header(VERSION_HEADER) or "")
     if stated:
         return stated[1]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from otel_a2a.wire.reading import UNREADABLE, load
 
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^"{}\[\],]+', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],]|[^"{}\[\],]+', re.DOTALL)
 _CLOSERS: Final = {0x7B: b"}", 0x5B: b"]"}
 
 

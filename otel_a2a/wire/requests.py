@@ -65,18 +65,18 @@ def read_request(
 def _card_request(
     exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str]
 ) -> CardRequested | None:
-    path = exchange.path.rstrip("/")
-    extended = path.endswith(_EXTENDED) or path.endswith(_EXTENDED_0_3)
-    if not extended and not path.endswith(_WELL_KNOWN) and not card_urls:
+    path = exchange.path
+    is_public = path.endswith(_WELL_KNOWN)
+    extended = path.endswith(_EXTENDED)
+    in_0_3 = path.endswith(_EXTENDED_0_3)
+    if not (is_public or extended or in_0_3 or card_urls):
         return None
     url = urls.fetch_url(exchange.url())
-    if extended:
-        # ``/v1/card`` is also the path of many a bank; an agent's interface is known, or a header tells.
-        if path.endswith(_EXTENDED_0_3) and not (
-            says_a2a(exchange.header) or knows(url[: -len(_EXTENDED_0_3)]) or knows(url[: -len("/card")])
-        ):
-            extended = False
-    if not extended and not path.endswith(_WELL_KNOWN) and url not in card_urls:
+    if in_0_3:
+        # Many a bank has ``/v1/card`` too: an agent's is one whose interface is known, or a header tells.
+        base = url.removesuffix(_EXTENDED_0_3)
+        extended = says_a2a(exchange.header) or knows(base) or knows(f"{base}/v1")
+    if not (is_public or extended or url in card_urls):
         return None
     address, port = urls.server(url)
     return CardRequested(
@@ -104,8 +104,8 @@ def _post(exchange: Exchange, knows: Callable[[str], bool], max_body: int) -> Ca
         call = rest.read(exchange, found, knows, document if isinstance(document, dict) else None)
         return _unjudged(call) if oversized else call
     if oversized:
-        oversize_call = jsonrpc.read_oversized(exchange, body, knows)
-        return _unjudged(oversize_call) if oversize_call else None
+        beginning = jsonrpc.read_oversized(exchange, body, knows)
+        return _unjudged(beginning) if beginning else None
     return jsonrpc.read(exchange, body, knows)
 
 

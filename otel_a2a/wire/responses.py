@@ -44,7 +44,7 @@ def read_answer(call: CallStarted, status: int, headers: Headers, body: bytes) -
         body: decoded body.
     """
     try:
-        return _answer(call, status, headers, load(body) if body else None)
+        return _answer(call, status, headers, None if status == 204 else load(body))
     except Exception:
         # Bytes of anybody: what cannot be read is not judged, and the application never hears of it.
         return [CallAnswered(call=call)] if call.certain and 200 <= status < 300 else []
@@ -71,7 +71,7 @@ def _answer(call: CallStarted, status: int, headers: Headers, document: Any) -> 
         return [failures.read(call, status, document)]
     if document is UNREADABLE:
         return [CallFailed(call=call, error="JSONDecodeError", from_agent=False, status=status)]
-    if isinstance(document, dict) and _is_error(call, document):
+    if isinstance(document, dict) and _is_error(document):
         return [failures.read(call, status, document)]
     found: list[Observation] = []
     result = _result(call, document)
@@ -88,16 +88,18 @@ def _answer(call: CallStarted, status: int, headers: Headers, document: Any) -> 
 def _event(call: CallStarted, document: Any, event_type: str) -> list[Observation]:
     if not isinstance(document, dict) or (not call.certain and not _confirms(call, 200, document)):
         return []
-    if _is_error(call, document):
-        return [failures.read(call, 200, document)]
+    if _is_error(document):
+        return [failures.read_in_stream(call, document)]
     if event_type == "error":
-        return [CallFailed(call=call, error="error", from_agent=True, status=200)]
+        return [CallFailed(call=call, error=event_type, from_agent=True, status=200)]
     return updates.read(_result(call, document), call, Channel.STREAM)
 
 
-def _is_error(call: CallStarted, document: dict[str, Any]) -> bool:
+def _is_error(document: dict[str, Any]) -> bool:
     """A success status with an error inside: always so in JSON-RPC, and in the middle of a stream in HTTP+JSON."""
-    return isinstance(document.get("error"), dict) and document.get("result") is None
+    if "jsonrpc" in document:
+        return document.get("error") is not None and document.get("result") is None
+    return isinstance(document.get("error"), dict) and "status" not in document
 
 
 def _result(call: CallStarted, document: Any) -> Any:
@@ -114,7 +116,7 @@ def _confirms(call: CallStarted, status: int, document: Any) -> bool:
     """
     if not isinstance(document, dict):
         return False
-    if not 200 <= status < 300 or _is_error(call, document):
+    if not 200 <= status < 300 or _is_error(document):
         found = failures.reason(call, status, document)
         return found is not None and found.proven
     result = _result(call, document)

@@ -157,7 +157,7 @@ class LinesFramer:
         while (end := chunk.find(b"\n", position)) >= 0:
             self._keep(chunk[position:end])
             position = end + 1
-            if event := self._flush():
+            if event := self._take():
                 events.append(event)
                 ends.append(position)
         if position < len(chunk):
@@ -167,7 +167,7 @@ class LinesFramer:
     def finish(self) -> list[Event]:
         """The last line, where the stream ended without a line feed."""
         self.ends = []
-        event = self._flush()
+        event = self._take()
         return [event] if event else []
 
     def _keep(self, piece: bytes) -> None:
@@ -177,7 +177,7 @@ class LinesFramer:
         else:
             self._partial += piece
 
-    def _flush(self) -> Event | None:
+    def _take(self) -> Event | None:
         line = bytes(self._partial).strip(b"\x1e \t\r\n")
         self._partial.clear()
         if self._too_long:

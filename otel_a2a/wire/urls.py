@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -36,7 +37,7 @@ def fetch_url(url: str) -> str:
 
 @lru_cache(maxsize=2048)
 def server(url: str) -> tuple[str, int | None]:
-    """Host and port of a URL, for ``server.address`` and ``server.port``; the scheme's default port where none is given."""
+    """Host and port, for ``server.address`` and ``server.port``; the scheme's default port where none is given."""
     parts = _split(url)
     if parts is None:
         name, port = _HOST_AND_PORT.match(_bare(url).rpartition("://")[2].partition("/")[0]).groups()  # type: ignore[union-attr]
@@ -76,10 +77,8 @@ def _host(parts: SplitResult) -> tuple[str, int | None]:
     """Host in lower case (with brackets where IPv6 has them) and port; an impossible port stays part of the host."""
     authority = parts.netloc.rpartition("@")[2].lower()
     if not authority.isascii():
-        try:
+        with suppress(UnicodeError):
             authority = authority.encode("idna").decode("ascii")
-        except UnicodeError:
-            pass
     if authority.endswith("]"):
         return authority, None
     host, colon, port = authority.rpartition(":")
