@@ -31,6 +31,6 @@ def serve(app: Any) -> Iterator[str]:
 
 def _wait_until_up(host: str, port: int) -> None:
     with socket.create_connection((host, port), timeout=10) as probe:
-        probe.sendall(b"GET /up HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        probe.sendall(f"GET /up HTTP/1.1\r\nhost: {host}:{port}\r\nconnection: close\r\n\r\n".encode())
         while probe.recv(4096):
             pass
