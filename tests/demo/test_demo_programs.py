@@ -19,7 +19,7 @@ PRINT_AND_WAIT = "import sys; print('ready'); print('to err', file=sys.stderr); 
 
 
 def python(code: str) -> Program:
-    return Program("The test program", [sys.executable, "-c", code], programs.clean_environment())
+    return Program("The test program", [sys.executable, "-c", code], programs.clean_environment(), Path.cwd())
 
 
 def test_lines_of_both_streams_are_read_while_it_runs() -> None:
@@ -77,11 +77,11 @@ def test_the_agent_ends_when_whoever_started_it_is_gone(tmp_path: Path) -> None:
 def test_the_environment_is_free_of_other_instrumentation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of OpenTelemetry around the demo do not reach its programs; everything else does."""
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["/x/auto_instrumentation", "/y"]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["/x/auto_instrumentation", "y"]))
     monkeypatch.setenv("SOMETHING", "else")
     clean = programs.clean_environment()
     assert not [name for name in clean if name.startswith("OTEL_")]
-    assert clean["PYTHONPATH"] == "/y" and clean["SOMETHING"] == "else"
+    assert clean["PYTHONPATH"] == str(Path("y").absolute()) and clean["SOMETHING"] == "else"
 
 
 def test_without_instrumentation_the_charge_runs_twice() -> None:
@@ -110,3 +110,15 @@ def test_the_agents_port_is_free_again_after_the_demo(tmp_path: Path) -> None:
         outcome = scenario.play(scenario.Options(instrumented=False, client=client), receiver)
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
         probe.connect(("127.0.0.1", int(outcome.client_output[0])))
+
+
+def test_modules_in_the_current_folder_are_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo can be started anywhere: a file that is called like a module of Python's does not break it."""
+    (tmp_path / "select.py").write_text("raise ImportError('the wrong select')")
+    monkeypatch.chdir(tmp_path)
+    client = tmp_path / "elsewhere" / "client.py"
+    client.parent.mkdir()
+    client.write_text(f"import asyncio; print({scenario.MID_TASK!r})")
+    with Receiver() as receiver:
+        outcome = scenario.play(scenario.Options(client=client), receiver)
+    assert outcome.client_output == (scenario.MID_TASK,)

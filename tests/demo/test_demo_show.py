@@ -60,8 +60,8 @@ def test_a_traceback_at_the_end_keeps_its_exception() -> None:
 
 def test_revisions_are_shortened_to_what_people_compare() -> None:
     """Only whole revision ids are cut."""
-    assert shortened(f"from {REVISION} to {REVISION}.") == "from sha256:01234567 to sha256:01234567."
-    assert shortened("sha256:0123456789") == "sha256:0123456789"
+    assert shortened(f"from {REVISION} to {REVISION}.") == "from sha256:0123456789ab to sha256:0123456789ab."
+    assert shortened("sha256:0123456789abcd") == "sha256:0123456789abcd"
 
 
 def test_the_exception_is_named_by_its_class() -> None:
@@ -75,7 +75,10 @@ def test_the_exception_is_named_by_its_class() -> None:
     [
         (Result("annotate", 2, 0, (finding(action="annotate"),), {}), ["charged twice", "Nobody got an error"]),
         (Result("log", 2, 0, (finding(action="log"),), {}), ["charged twice", "the logger otel_a2a.policy"]),
-        (Result("raise", 1, 1, (finding(),), {}), ["charged once", "before a byte left: a TaskResurrectionError"]),
+        (
+            Result("raise", 1, 1, (finding(),), {}),
+            ["charged once", "before a byte left", "got a TaskResurrectionError"],
+        ),
         (Result("raise", 1, 0, (finding("response"),), {}), ["charged once", "from its look-up"]),
         (Result("annotate", 2, 0, (), {}), ["charged twice", "otel-a2a said nothing", "otel-a2a status"]),
     ],
@@ -110,7 +113,7 @@ def test_the_trace_shows_calls_with_their_facts_and_violations_with_their_messag
         span("violation backward-transition", "3", "2", dict(violation)),
     ]
     text = text_of(Result("annotate", 2, 0, (finding(),), {}), Outcome((), (), 0), spans)
-    assert "sha256:01234567 was sha256:ffffffff" in text
+    assert "sha256:0123456789ab was sha256:ffffffffffff" in text
     assert "GetTask 1 ms t-1 submitted" in text
     assert "✖ violation backward-transition" in text and "task t-1 went back" in text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import io
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -55,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         print(f'otel-a2a demo needs {", ".join(missing)}: pip install "otel-a2a[demo]"', file=sys.stderr)
         return 2
-    return _play(args)
+    try:
+        return _play(args)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _is_installed(module: str) -> bool:
@@ -80,6 +84,8 @@ def _play(args: argparse.Namespace) -> int:
         sampler=args.sampler,
         client_arguments=("--stop-at-first-error",) if args.stop_at_first_error else (),
     )
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     with Receiver() as receiver:
         try:

@@ -90,7 +90,7 @@ class Checkout:
         except Exception as error:
             if not self.resume_after_errors:
                 raise
-            say(f"! the task cannot be read, so it is sent again. {type(error).__name__}: {error}")
+            say(f"! the task cannot be read ({type(error).__name__}), so the order is sent again")
             return True
         self.take(task)
         return self.state == TaskState.TASK_STATE_SUBMITTED

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 
 
@@ -18,14 +19,16 @@ class DemoError(Exception):
 class Program:
     """A running process, from ``__enter__`` to ``__exit__``.
 
-    Its standard input stays open as long as we live, so that a program can end itself after us. Standard output and
-    error are one sequence of lines.
+    It runs in ``folder``, because modules that lie about in ours would be found before Python's own. Its standard input
+    stays open as long as we live, so that it can end itself after us. Standard output and error are one sequence of
+    lines.
     """
 
-    def __init__(self, title: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, title: str, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         self.title = title
         self.command = command
         self.environment = environment
+        self.folder = folder
         self.lines: list[str] = []
         self._news = threading.Condition()
         self._ended = False
@@ -34,6 +37,7 @@ class Program:
         self._process = subprocess.Popen(
             self.command,
             env=dict(self.environment),
+            cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -108,7 +112,7 @@ def clean_environment() -> dict[str, str]:
     """Our environment without OpenTelemetry's settings, so that the demo is the same everywhere."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     paths = [path for path in kept.pop("PYTHONPATH", "").split(os.pathsep) if path]
-    paths = [path for path in paths if "auto_instrumentation" not in path]
+    paths = [os.path.abspath(path) for path in paths if "auto_instrumentation" not in path]
     if paths:
         kept["PYTHONPATH"] = os.pathsep.join(paths)
     local = "127.0.0.1,localhost"

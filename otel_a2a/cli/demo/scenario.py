@@ -50,7 +50,9 @@ def play(options: Options, receiver: Receiver) -> Outcome:
         ledger.touch()
         with _agent("A", ledger) as first:
             port = first.wait_for("listening on ").rpartition(" ")[2]
-            application = running.enter_context(_application(options, f"http://127.0.0.1:{port}", receiver))
+            application = running.enter_context(
+                _application(options, f"http://127.0.0.1:{port}", receiver, Path(folder))
+            )
             application.wait_for(MID_TASK)
             first.kill()
         with _agent("B", ledger, port) as second:
@@ -62,10 +64,12 @@ def play(options: Options, receiver: Receiver) -> Outcome:
 
 def _agent(revision: str, ledger: Path, port: str = "0") -> Program:
     command = [sys.executable, str(HERE / "server.py"), revision, "--ledger", str(ledger), "--port", port]
-    return Program(f"The agent, revision {revision},", [*command, "--end-with-input"], clean_environment())
+    return Program(
+        f"Revision {revision} of the agent", [*command, "--end-with-input"], clean_environment(), ledger.parent
+    )
 
 
-def _application(options: Options, url: str, receiver: Receiver) -> Program:
+def _application(options: Options, url: str, receiver: Receiver, folder: Path) -> Program:
     command = [sys.executable, str(options.client), url, *options.client_arguments]
     environment = clean_environment()
     if options.instrumented:
@@ -77,4 +81,4 @@ def _application(options: Options, url: str, receiver: Receiver) -> Program:
         }
         if options.rules:
             environment["OTEL_PYTHON_A2A_RULES"] = options.rules
-    return Program("The application", command, environment)
+    return Program("The application", command, environment, folder)

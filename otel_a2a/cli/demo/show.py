@@ -28,6 +28,8 @@ FRAMES = r"Traceback \(most recent call last\):\n(?: .*\n)*"
 CHAINED = r"(?:(?!Traceback).*\n)+?(?:During handling of the above|The above exception was).*\n\n"
 TRACEBACKS = re.compile(rf"(?:{FRAMES}{CHAINED})*{FRAMES}")
 EXCEPTION = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception))\b")
+LOGGED = re.compile(r"(?:violation|improvement|information) [\w-]+ at \S+:")
+"""A line of the logger ``otel_a2a.policy``; the finding's message follows, which the trace shows as well."""
 NAME_WIDTH = 22
 COLOURS = {Level.VIOLATION.value: "red", Level.IMPROVEMENT.value: "yellow"}
 
@@ -60,7 +62,9 @@ def _section(console: Console, title: str, remark: str, content: RenderableType)
 def application_output(outcome: Outcome, console: Console) -> Iterator[Text]:
     """What the application wrote, tracebacks cut down to what was raised."""
     for line in without_tracebacks(outcome.client_output):
-        style = "red" if line.startswith("!") or EXCEPTION.match(line) else ""
+        logged = LOGGED.match(line)
+        line = f"{logged[0]} …" if logged else line
+        style = "magenta" if logged else "red" if line.startswith("!") or EXCEPTION.match(line) else ""
         for piece in Text(shortened(line), style=style).wrap(console, console.width - 8):
             yield Text.assemble(("│ ", "dim"), piece)
 
@@ -71,8 +75,8 @@ def without_tracebacks(lines: Iterable[str]) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """Revision ids as people can compare them: eight digits are enough."""
-    return re.sub(r"(sha256:[0-9a-f]{8})[0-9a-f]{56}", r"\1", text)
+    """Revision ids as people can compare them: twelve digits are enough."""
+    return re.sub(r"(sha256:[0-9a-f]{12})[0-9a-f]{52}", r"\1", text)
 
 
 # --- the trace --------------------------------------------------------------------------------------------------------
@@ -130,7 +134,8 @@ def finding_line(finding: FindingSeen) -> RenderableType:
 
 def _finding(title: str, level: str, message: str) -> RenderableType:
     colour = COLOURS.get(level, "blue")
-    details = Padding(Text(shortened(message), style=colour), (0, 0, 0, 2))
+    first_sentence = shortened(message).partition(". ")[0]
+    details = Padding(Text(first_sentence, style=colour), (0, 0, 0, 2))
     return Group(Text(f"✖ {title}", style=f"bold {colour}"), details)
 
 
@@ -150,13 +155,15 @@ def verdict(result: Result, outcome: Outcome) -> Panel:
     if not result.findings:
         text = "otel-a2a said nothing: was it loaded into the program? Ask [b]otel-a2a status[/b]."
     elif result.blocked:
-        text = f"{seen} and stopped the second order [b]before a byte left[/b]: a [b]{raised(outcome)}[/b]."
+        text = (
+            f"{seen} and stopped the second order [b]before a byte left[/b]. "
+            f"The program got a [b]{raised(outcome)}[/b]."
+        )
     elif good:
         text = f"{seen}. The program got a [b]{raised(outcome)}[/b] from its look-up, and that ended it."
     else:
-        where = "wrote them into the trace, the log events and the metrics"
-        also = ", and to the logger otel_a2a.policy" if result.strictness == Strictness.LOG.value else ""
-        text = f"Nobody got an error. {seen}, {where}{also}, and left the traffic alone."
+        where = " to the logger otel_a2a.policy, too" if result.strictness == Strictness.LOG.value else ""
+        text = f"Nobody got an error. {seen}, reported them{where}, and left the traffic alone."
     colour = "green" if good else "red"
     return Panel(text, title=f"[b]The order was charged {charged}[/b]", title_align="left", border_style=colour)
 
