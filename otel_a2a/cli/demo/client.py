@@ -18,7 +18,7 @@ from a2a.client import A2ACardResolver, A2AClientError, AgentCardResolutionError
 from a2a.helpers import get_message_text, new_text_message
 from a2a.types import AgentCard, GetTaskRequest, Role, SendMessageRequest, StreamResponse, Task, TaskState
 
-RESTART_SECONDS = 30.0
+RESTART_SECONDS = 60.0
 
 
 def say(text: str) -> None:

@@ -57,7 +57,7 @@ class Program:
             if stream is not None:
                 stream.close()
 
-    def wait_for(self, text: str, seconds: float = 30.0) -> str:
+    def wait_for(self, text: str, seconds: float = 60.0) -> str:
         """The first line that contains ``text``.
 
         Raises:
@@ -74,7 +74,7 @@ class Program:
                 if not self._news.wait(max(0.0, give_up - time.monotonic())):
                     raise self._error(f"did not write {text!r} within {seconds:.0f} s")
 
-    def wait(self, seconds: float = 30.0) -> int:
+    def wait(self, seconds: float = 60.0) -> int:
         """The exit code, once the program has ended and all it wrote is read.
 
         Raises:
