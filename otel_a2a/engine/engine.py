@@ -154,10 +154,14 @@ class Engine:
             verdict.findings = tuple(each.finding for each in judged)
             verdict.error = policy_error(judged, request_sent=request_sent(observation))
             exports += [(each.finding, context) for each in judged if each.fresh]
-        if verdict.error is None or request_sent(observation):
+        refused = verdict.error is not None and not request_sent(observation)
+        if not refused:
             self._apply(observation, verdict)
-            if verdict.error is not None:
-                self._withhold(judged, observation, verdict)
+        if isinstance(observation, CallStarted):
+            verdict.task = view.task
+            verdict.document = in_force(self.ledger.agent(observation.endpoint), observation.endpoint)
+        elif verdict.error is not None:
+            self._withhold(judged, observation, verdict)
         return verdict
 
     def _view(self, observation: Observation) -> View:
@@ -233,9 +237,6 @@ class Engine:
             verdict.task = apply.artifact_seen(ledger, observation)
         elif isinstance(observation, CallStarted):
             apply.call_started(ledger, observation)
-            agent = ledger.agent(observation.endpoint)
-            verdict.task = ledger.task(agent, observation.tenant, observation.task_id)
-            verdict.document = in_force(agent, observation.endpoint)
         elif isinstance(observation, CallRedirected):
             ledger.same_agent(ledger.agent_of_call(observation.call), observation.endpoint)
         elif isinstance(observation, CallFailed):

@@ -115,6 +115,11 @@ def rule(
     return declare
 
 
+def short(revision: str) -> str:
+    """Enough of a card revision to tell it from another by eye; the attributes hold the whole."""
+    return revision[: len("sha256:") + 12]
+
+
 def dispatch(rules: Sequence[Rule]) -> dict[type[Observation], tuple[Rule, ...]]:
     """Rules by the type of observation that they look at, built once."""
     table: dict[type[Observation], list[Rule]] = {}

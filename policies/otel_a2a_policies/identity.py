@@ -9,7 +9,7 @@ from otel_a2a.config import Settings
 from otel_a2a.engine import order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
-from otel_a2a.engine.rules import Hit, Rule, View, rule
+from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import TaskResurrectionError
 from otel_a2a.observations import READS, CallStarted, SentMessage
 
@@ -46,7 +46,7 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
         else "read it once (GetTask): if the agent still shows it whole, it may go on; otherwise cancel or abandon it"
     )
     yield Hit(
-        f"task {task.task_id} was made under card revision {_short(old)} and the agent now has {_short(new)} "
+        f"task {task.task_id} was made under card revision {short(old)} and the agent now has {short(new)} "
         f"({drift.narrowed or 'changed'}); the agent has not re-affirmed the task. Way out: {way_out}",
         task=task,
         discriminator=new,
@@ -54,11 +54,6 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
         card_revision=new,
         task_card_revision=old,
     )
-
-
-def _short(revision: str) -> str:
-    """Enough of a revision to tell it from another by eye; the attributes hold the whole."""
-    return revision[: len("sha256:") + 12]
 
 
 @rule(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from otel_a2a.config import Settings
 from otel_a2a.engine import order
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.rules import Hit, Rule, View, rule
+from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import TaskResurrectionError
 from otel_a2a.observations import READS, A2AError, CallFailed, Method, TaskSeen
 
@@ -39,19 +39,27 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
     if task is None or found is None or seen.state is None:
         return
     if found.resubmitted:
-        message = f"task {task.task_id} was submitted anew after a message into {found.earlier}; a new turn"
-    else:
-        message = (
-            f"task {task.task_id} went back from {found.earlier} to {seen.state}: another execution may be answering under "
-            "its id. Do not send its message again; read the task until it is whole, or start a new one"
+        yield Hit(
+            f"task {task.task_id} was submitted anew after a message into {found.earlier}; a new turn",
+            task=task,
+            discriminator=f"{found.earlier}>{seen.state}",
+            state=seen.state,
+            previous_state=found.earlier,
+            level=Level.INFORMATION,
         )
+        return
+    drift = order.drift(task, narrowing_only=False)
+    old, new = (drift.known.revision, drift.document.current.revision) if drift is not None else ("", "")
+    redeployed = f", and its agent's card went from revision {short(old)} to {short(new)}" if drift is not None else ""
     yield Hit(
-        message,
+        f"task {task.task_id} went back from {found.earlier} to {seen.state}{redeployed}: another execution may be answering "
+        "under its id. Do not send its message again; read the task until it is whole, or cancel it and start a new one",
         task=task,
         discriminator=f"{found.earlier}>{seen.state}",
         state=seen.state,
         previous_state=found.earlier,
-        level=Level.INFORMATION if found.resubmitted else None,
+        card_revision=new,
+        task_card_revision=old,
     )
 
 
