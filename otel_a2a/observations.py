@@ -11,7 +11,7 @@ takes. Order is decided by ``seq`` alone, so that clocks can never accuse anybod
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 
 class TaskState:
@@ -139,6 +139,12 @@ class CardFacts:
     skills: frozenset[str]
     is_legacy: bool
     """A 0.x card: no ``supportedInterfaces``."""
+    input_modes: frozenset[str] = frozenset()
+    """Media types of ``defaultInputModes`` and of every skill; empty where the card states none."""
+    modes: str = ""
+    """All input and output modes in one canonical text, to tell that they changed."""
+    durations: tuple[tuple[str, float], ...] = ()
+    """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has it)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,6 +159,8 @@ class CardRequested(Observation):
     credential: str = ""
     """Process-random keyed digest of the credential sent, empty where none was."""
     span: SpanRef | None = None
+    is_traced: bool = False
+    """The application had a span of its own around the fetch, so that a trace id links causes (rules.md, G9)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -186,6 +194,100 @@ class CardFetchFailed(Observation):
     reason: str
     """HTTP status as text, the exception's class name, or ``invalid_agent_card``."""
     status: int | None = None
+
+
+# --- What the application says ----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Hints:
+    """What the application says about the calls that it makes in a context. Durations in seconds."""
+
+    skill: str = ""
+    expected_duration: float | None = None
+    retry_of: str = ""
+    """The task that this send is a deliberate retry of."""
+    side_effect: bool = False
+    """Running it twice does harm."""
+    pinned_card: bool = False
+    """The application relies on a card that it holds, on purpose."""
+    reason: str = ""
+    """Why a task is canceled: ``user``, ``deadline``, ``capability``, or text."""
+
+
+class Decision:
+    """What an application decided about a task without the wire."""
+
+    STATE: Final = "state"
+    ARTIFACT_DROPPED: Final = "artifact-dropped"
+    ARTIFACT_MERGED: Final = "artifact-merged"
+    ABANDONED: Final = "abandoned"
+    CARD_REJECTED: Final = "card-rejected"
+    CARD_FROM_CACHE: Final = "card-from-cache"
+
+
+class Reason:
+    """Reasons of local decisions that rules know; any other text is one too."""
+
+    SERVER: Final = "server"
+    TRANSPORT: Final = "transport"
+    POLL_EMPTY: Final = "poll-empty"
+    CAPABILITY: Final = "capability"
+    STREAM_END: Final = "stream-end"
+    USER: Final = "user"
+    DEADLINE: Final = "deadline"
+
+
+@dataclass(slots=True, kw_only=True)
+class LocalDecision(Observation):
+    """The application, or a framework in it, decided something about a task or a card by itself (rules.md, G1)."""
+
+    decision: str
+    reason: str = ""
+    """A ``Reason``, or empty where none of them was recognised in the text that was given."""
+    task_id: str = ""
+    endpoint: str = ""
+    """Narrows the task down where several agents use one id; empty: whichever agent's."""
+    tenant: str = ""
+    state: str = ""
+    artifact_id: str = ""
+    source_task_id: str = ""
+    """``artifact-merged``: the task that sent the artifact."""
+    card_url: str = ""
+    card_age: float = 0.0
+    declared: bool = True
+    """Told by the application itself; False: noticed by a hook, after the fact."""
+    span: SpanRef | None = None
+    is_traced: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class StateExpected(Observation):
+    """The application expects ``task_id`` to be in ``state`` within so many seconds (seed 001)."""
+
+    task_id: str
+    state: str
+    within: float
+    endpoint: str = ""
+    tenant: str = ""
+
+
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Delivery:
+    """How a webhook arrived. Digests are keyed, as in ``PushBinding``."""
+
+    token: str = ""
+    url: str = ""
+    verified: bool = False
+    """The application vouches for the sender."""
+
+
+@dataclass(slots=True, kw_only=True)
+class DeadlineReached(Observation):
+    """Time has passed: made by the engine itself, at an observation or by its timer. ``task`` is the engine's record."""
+
+    kind: str
+    task: Any
 
 
 # --- Calls ------------------------------------------------------------------------------------------------------------
@@ -242,6 +344,10 @@ class CallStarted(Observation):
     """The request asks for less than the whole task."""
     rpc_id: str = ""
     span: SpanRef | None = None
+    is_traced: bool = False
+    """The application had a span of its own around the call."""
+    hints: Hints | None = None
+    """What the application said about the call (``otel_a2a.local``)."""
 
     @property
     def is_send(self) -> bool:
@@ -320,6 +426,8 @@ class TaskSeen(Observation):
     artifacts: tuple[ArtifactFacts, ...] = ()
     generation: int | None = None
     has_message: bool = False
+    delivery: Delivery | None = None
+    """Webhooks only."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -333,6 +441,8 @@ class ArtifactSeen(Observation):
     artifact: ArtifactFacts
     append: bool = False
     last_chunk: bool = False
+    delivery: Delivery | None = None
+    """Webhooks only."""
 
 
 @dataclass(slots=True, kw_only=True)
