@@ -59,7 +59,7 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
     call = CallStarted(
         method=spelling.method,
         binding=JSONRPC,
-        protocol_version=_version(exchange, spelling, params),
+        protocol_version=_version(exchange, spelling),
         endpoint=endpoint,
         server_address=address,
         server_port=port,
@@ -72,15 +72,14 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
     return call
 
 
-def _version(exchange: Exchange, spelling: Spelling, params: Mapping[str, Any]) -> str:
+def _version(exchange: Exchange, spelling: Spelling) -> str:
+    """The header's version, unless it contradicts the spelling: then a client made a mistake, and what is written counts.
+
+    ``tasks/get`` and ``tasks/cancel`` are the same in 0.1; nothing in the request tells them apart.
+    """
     stated = stated_version(exchange.header)
-    if spelling.version in ("0.1", "1.0"):
-        # A header that contradicts the spelling is a client's mistake; the dialect is what is written.
-        return stated if stated and stated.partition(".")[0] == spelling.version[0] else spelling.version
-    if stated.startswith("0."):
-        return stated
-    # ``tasks/get`` and ``tasks/cancel`` are the same in 0.1; nothing in the request tells them apart.
-    return spelling.version
+    fits = spelling.version != "0.1" and stated.startswith(spelling.version[:2])
+    return stated if fits else spelling.version
 
 
 def _apply(call: CallStarted, params: Mapping[str, Any], *, flat_push: bool) -> None:

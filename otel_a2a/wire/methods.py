@@ -56,13 +56,13 @@ SPELLINGS: Final[dict[str, Spelling]] = {
     "tasks/pushNotification/get": Spelling(Method.GET_PUSH_CONFIG, "0.1"),
 }
 
-_MAJOR_MINOR: Final = re.compile(r"\s*([01]\.\d{1,3})(?:\.\d+)?\s*\Z")
+_MAJOR_MINOR: Final = re.compile(r"\s*(0\.[2-9]|1\.\d{1,3})(?:\.\d+)?\s*\Z")
 
 
 def stated_version(header: Headers) -> str:
     """Major.Minor of the ``A2A-Version`` header, ``0.3`` where only the extensions header of 0.3 is there; else empty.
 
-    Versions that do not exist are passed over; the patch number does not count.
+    The patch number does not count. Versions that do not exist are passed over, and so is 0.1, which has no headers.
     """
     stated = _MAJOR_MINOR.match(header(VERSION_HEADER) or "")
     if stated:

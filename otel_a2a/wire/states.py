@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -21,6 +22,7 @@ _NUMBERS: Final = {
 }
 """Enum numbers of the 1.0 proto, which ProtoJSON parsers accept."""
 _LONGEST: Final = 64
+_READS_ISO_8601: Final = sys.version_info >= (3, 11)
 
 
 def normalise(value: Any) -> tuple[str | None, str]:
@@ -49,19 +51,23 @@ def _by_name(name: str) -> str | None:
 
 
 def timestamp(value: Any) -> float | None:
-    """ISO 8601 with a time zone as seconds since the epoch; None for anything else, also for naive local times."""
+    """ISO 8601 with a time zone as seconds since the epoch; None for anything else.
+
+    Naive local times say nothing, and neither do the zero times of Go, .NET and protobuf, at or before the epoch.
+    """
     if not isinstance(value, str) or not 16 <= len(value) <= 40:
         return None
     try:
-        moment = datetime.fromisoformat(_for_python_3_10(value))
-        return None if moment.tzinfo is None else moment.timestamp()
+        moment = datetime.fromisoformat(value if _READS_ISO_8601 else _for_python_3_10(value))
+        seconds = 0.0 if moment.tzinfo is None else moment.timestamp()
     except (ValueError, OverflowError):
         return None
+    return seconds if seconds > 0.0 else None
 
 
 def _for_python_3_10(value: str) -> str:
     """``fromisoformat`` of Python 3.10 knows neither ``Z`` nor other than 3 or 6 digits of a fraction."""
-    if value[-1] in "zZ":
+    if value[-1] == "Z":
         value = f"{value[:-1]}+00:00"
     whole, point, rest = value.partition(".")
     if not point:

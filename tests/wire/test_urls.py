@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""URLs that name the same thing compare equal, and no secret survives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_a2a.wire import urls
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://agent.example", "https://agent.example"),
+        ("https://agent.example/", "https://agent.example"),
+        ("HTTPS://Agent.Example:443/A2A/", "https://agent.example/A2A"),
+        ("http://agent.example:80/x", "http://agent.example/x"),
+        ("http://agent.example:8080/x?tenant=1#top", "http://agent.example:8080/x"),
+        ("https://user:pass@agent.example/x", "https://agent.example/x"),
+        ("http://[2001:DB8::1]:9000/x", "http://[2001:db8::1]:9000/x"),
+        ("http://[::1]", "http://[::1]"),
+        ("https://bücher.example/ä b", "https://xn--bcher-kva.example/%C3%A4%20b"),
+        ("https://agent.example/a%20b", "https://agent.example/a%20b"),
+        ("http://agent.example:", "http://agent.example"),
+        ("agent.example:50051", "agent.example:50051"),
+        ("AGENT.example:50051", "agent.example:50051"),
+        ("/api/a2a", "/api/a2a"),
+        ("", ""),
+    ],
+)
+def test_endpoint_is_the_comparable_form(url: str, expected: str) -> None:
+    """Case, default ports, trailing slashes, queries and user-info make no difference."""
+    assert urls.endpoint(url) == expected
+    assert urls.fetch_url(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://agent.example/x", ("agent.example", 443)),
+        ("http://Agent.example", ("agent.example", 80)),
+        ("http://u:p@agent.example:8080/x", ("agent.example", 8080)),
+        ("http://[::1]:9000", ("::1", 9000)),
+        ("grpc://agent.example", ("agent.example", None)),
+        ("agent.example:50051", ("agent.example", 50051)),
+        ("agent.example", ("agent.example", None)),
+        ("", ("", None)),
+    ],
+)
+def test_server_is_host_and_port(url: str, expected: tuple[str, int | None]) -> None:
+    """Host and port of a URL, with the scheme's default port."""
+    assert urls.server(url) == expected
+
+
+def test_redacted_keeps_the_url_as_written_without_its_secrets() -> None:
+    """User-info, query and fragment go; the rest stays as it was."""
+    assert urls.redacted("https://u:p@Agent.example:443/A/?key=1#f") == "https://Agent.example:443/A/"
+    assert urls.redacted("u:p@agent.example/x?key=1") == "agent.example/x"
+
+
+def test_relative_interface_urls_are_resolved_against_the_card() -> None:
+    """A card may name its interface by a path alone; other references are left alone."""
+    base = "https://agent.example/.well-known/agent-card.json"
+    assert urls.resolved(base, "/a2a") == "https://agent.example/a2a"
+    assert urls.resolved(base, "http://other.example/a2a") == "http://other.example/a2a"
+    assert urls.resolved(base, "agent.example:50051") == "agent.example:50051"
+    assert urls.resolved("http://[broken", "/a2a") == "/a2a"
+
+
+@given(st.text())
+def test_no_text_makes_a_url_function_raise(url: str) -> None:
+    """Any text has an endpoint, which is its own endpoint, and a server."""
+    once = urls.endpoint(url)
+    assert urls.endpoint(once) == once
+    urls.server(url)
+    urls.redacted(url)
+    urls.resolved(url, url)
+
+
+@given(st.from_regex(r"https?://[a-z]{1,8}:sEcReT@[a-z]{1,8}\.example/[a-z/]{0,8}\?k=sEcReT", fullmatch=True))
+def test_no_secret_survives(url: str) -> None:
+    """Neither user-info nor query is in any form of a URL."""
+    assert "sEcReT" not in urls.endpoint(url) + urls.redacted(url) + repr(urls.server(url))
