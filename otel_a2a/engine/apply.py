@@ -10,8 +10,19 @@ from dataclasses import dataclass
 
 from otel_a2a.engine import order
 from otel_a2a.engine.ledger import Ledger, in_force
-from otel_a2a.engine.records import ARTIFACTS, HISTORY, STREAMS, Agent, CardDocument, CardVersion, Poison, Task
+from otel_a2a.engine.records import (
+    ARTIFACTS,
+    HISTORY,
+    REVISIONS,
+    STREAMS,
+    Agent,
+    CardDocument,
+    CardVersion,
+    Poison,
+    Task,
+)
 from otel_a2a.observations import (
+    INTERRUPTED,
     READS,
     STREAMS as STREAMING_METHODS,
     TERMINAL,
@@ -22,6 +33,7 @@ from otel_a2a.observations import (
     CardFetched,
     Channel,
     Form,
+    MessageSeen,
     Method,
     SpanRef,
     TaskSeen,
@@ -57,19 +69,29 @@ def call_started(ledger: Ledger, call: CallStarted) -> None:
     if call.is_send:
         if call.protocol_version == "0.1" and task.terminal:
             # In 0.1 the client names the task and a message into an ended one begins it anew.
-            _begin_anew(ledger, task)
+            _begin_anew(ledger, task, call)
         task.message_seq = call.seq
+        if task.pushed or call.protocol_version == "0.1":
+            # A webhook may have told the application more than is seen here, and in 0.1 every message may begin anew:
+            # this one counts as an answer to a question.
+            task.interrupted_seq, task.resumed_seq = call.seq, 0
     elif call.method == Method.CANCEL_TASK:
         task.cancel_seq = call.seq
+    elif call.method == Method.DELETE_PUSH_CONFIG:
+        task.pushed = False
     if call.push is not None:
         task.pushed = True
 
 
-def _begin_anew(ledger: Ledger, task: Task) -> None:
-    task.terminal = ""
-    task.terminal_seq = 0
+def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
+    task.begun_seq = call.seq
+    task.created_at = call.at
+    task.state = task.terminal = ""
+    task.state_seq = task.state_stream = task.terminal_seq = 0
+    task.turn_seq = task.interrupted_seq = task.resumed_seq = task.lost_seq = task.cancel_seq = 0
     task.first_seen.clear()
     task.streams.clear()
+    task.artifacts.clear()
     ledger.touch(task)
 
 
@@ -83,10 +105,11 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> tuple[Task, Transi
     if task is None:
         task = _new_task(agent, seen, call, now_ns)
         ledger.add_task(task)
-    contradiction = order.contradiction(task, seen)
+    if order.of_another_life(task, call):
+        return task, None
+    contradiction = order.contradiction(task, seen, ledger.clock_skew)
     if contradiction is not None and contradiction.resubmitted:
-        task.first_seen = {}
-        task.streams.clear()
+        _begin_turn(task, seen, call)
         contradiction = None
     reopened = order.changed_terminal(task, seen) or (contradiction is not None and contradiction.reopened)
     if reopened or contradiction is not None:
@@ -95,6 +118,17 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> tuple[Task, Transi
     _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None)
     _remember_artifacts(task, seen)
     return task, _take_state(ledger, task, seen, now_ns)
+
+
+def _begin_turn(task: Task, seen: TaskSeen, call: CallStarted) -> None:
+    task.turn_seq = seen.seq
+    task.turn_message = max(task.message_seq, call.seq if call.is_send else 0)
+    task.interrupted_seq = task.resumed_seq = 0
+    task.first_seen.clear()
+    task.streams.clear()
+    if seen.channel == Channel.STREAM:
+        # Whatever else is open may still be telling of the last turn; this one is in the new one.
+        task.streams[call.seq] = TaskState.SUBMITTED
 
 
 def _left(contradiction: order.Contradiction | None, task: Task) -> str:
@@ -111,11 +145,15 @@ def _new_task(agent: Agent, seen: TaskSeen, call: CallStarted, now_ns: int) -> T
     for document in agent.documents.values():
         # What the card said when the request left, and what it said when the answer came.
         task.revisions.add(document.current.revision)
-        for version in reversed(document.history):
-            if version.seq < call.seq:
-                task.revisions.add(version.revision)
-                break
+        said = _as_of(document, call.seq)
+        if said is not None:
+            task.revisions.add(said.revision)
     return task
+
+
+def _as_of(document: CardDocument, seq: int) -> CardVersion | None:
+    """What a document was known to say then."""
+    return next((version for version in reversed(document.history) if version.seq < seq), None)
 
 
 def _poison(ledger: Ledger, task: Task, state: str, seq: int, reopened: bool) -> None:
@@ -149,11 +187,10 @@ def _reaffirm(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStarted, *, 
     whole = seen.form == Form.SNAPSHOT
     if whole and not order.intact(task, seen.artifacts, call.seq):
         return
-    if seen.state is None or seen.state == TaskState.SUBMITTED and task.state not in ("", TaskState.SUBMITTED):
+    if seen.state is None:
         return
-    for document in task.agent.documents.values():
-        if document.current.seq < call.seq:
-            task.revisions.add(document.current.revision)
+    said = (_as_of(document, call.seq) for document in task.agent.documents.values())
+    _affirm(task, {version.revision for version in said if version is not None})
     if not whole:
         return
     if task.lost_seq and task.lost_seq < call.seq:
@@ -165,6 +202,15 @@ def _reaffirm(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStarted, *, 
         task.refused_seq = 0
     if not task.trouble_seq:
         ledger.settle(task)
+
+
+def _affirm(task: Task, revisions: set[str]) -> None:
+    if revisions <= task.reaffirmed:
+        return
+    task.reaffirmed |= revisions
+    if len(task.reaffirmed) > REVISIONS:
+        held = {version.revision for document in task.agent.documents.values() for version in document.history}
+        task.reaffirmed &= held
 
 
 def _remember_artifacts(task: Task, seen: TaskSeen) -> None:
@@ -187,9 +233,11 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
         return None
     call = seen.call
     assert call is not None
-    if seen.channel == Channel.STREAM:
-        _remember_in_stream(task, call.seq, state)
-    task.first_seen.setdefault(state, seen.seq)
+    _remember_waiting(task, call, state, seen.seq)
+    if order.of_this_turn(task, call) or state in TERMINAL:
+        if seen.channel == Channel.STREAM:
+            _remember_in_stream(task, call.seq, state)
+        task.first_seen.setdefault(state, seen.seq)
     if state in TERMINAL and not task.terminal:
         task.terminal = state
         task.terminal_seq = seen.seq
@@ -221,6 +269,15 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
     )
 
 
+def _remember_waiting(task: Task, call: CallStarted, state: str, seq: int) -> None:
+    if state in INTERRUPTED:
+        if not task.interrupted_seq or task.resumed_seq:
+            task.interrupted_seq, task.resumed_seq = seq, 0
+    elif task.interrupted_seq and not task.resumed_seq:
+        is_later = call.seq >= task.interrupted_seq or task.streams.get(call.seq) in INTERRUPTED
+        task.resumed_seq = seq if is_later else 0
+
+
 def _remember_in_stream(task: Task, stream: int, state: str) -> None:
     furthest = task.streams.get(stream)
     if furthest is None or rank(state) >= rank(furthest) and furthest not in TERMINAL:
@@ -236,7 +293,7 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> b
     if call.seq > task.state_seq or seen.channel == Channel.STREAM and task.state_stream == call.seq:
         # The request left after that state was received, or both came in one stream.
         return True
-    if task.terminal:
+    if task.terminal or not order.of_this_turn(task, call):
         return False
     if seen.timestamp is not None and task.timestamp is not None and seen.timestamp < task.timestamp - skew:
         return False
@@ -271,10 +328,12 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> None:
         ledger.trouble(task)
 
 
-def answer_withheld(ledger: Ledger, task: Task, seq: int, call: CallStarted | None) -> None:
+def answer_withheld(ledger: Ledger, task: Task, answer: TaskSeen | ArtifactSeen | MessageSeen | CallFailed) -> None:
     """The application got an exception of ours instead of an answer about ``task``."""
-    task.refused_seq = task.refused_seq or seq
-    task.refused_send = task.refused_send or (call is not None and call.is_send)
+    task.refused_seq = task.refused_seq or answer.seq
+    if not isinstance(answer, CallFailed) and answer.call is not None and answer.call.is_send:
+        # An error would have said that the message was not taken; this one was.
+        task.refused_send = True
     ledger.trouble(task)
 
 

@@ -7,6 +7,7 @@ after the lock is released, on the caller's thread. ``observe`` never raises.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 from collections import OrderedDict
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 from otel_a2a.config import Settings
 from otel_a2a.engine import apply
 from otel_a2a.engine.clock import Clock, SystemClock
-from otel_a2a.engine.findings import Finding, Strictness
+from otel_a2a.engine.findings import Finding, Level, Strictness
 from otel_a2a.engine.fork import renew_after_fork
 from otel_a2a.engine.ledger import Ledger, in_force
 from otel_a2a.engine.order import drift
@@ -31,6 +32,7 @@ from otel_a2a.engine.verdict import (
     effective_level,
     make_finding,
     may_raise,
+    place,
     policy_error,
     request_sent,
 )
@@ -77,6 +79,7 @@ class Engine:
         self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
         self._sequence = itertools.count(1)
         self._incidents: OrderedDict[tuple[Any, ...], int] = OrderedDict()
+        self._now = (0.0, 0)
         self._renew()
         renew_after_fork(self._forked)
 
@@ -127,7 +130,7 @@ class Engine:
                 finally:
                     self._owner = 0
         except Exception as error:
-            self._on_internal_error("engine", error)
+            self._report("engine", error)
             verdict = Verdict()
         for finding, where in exports:
             self._export(finding, where)
@@ -146,7 +149,7 @@ class Engine:
     ) -> Verdict:
         if not observation.seq:
             observation.seq = next(self._sequence)
-        observation.at = self.clock.monotonic()
+        observation.at = self._read_clock()
         view = self._view(observation)
         judged = self._judge(observation, view, enforce)
         verdict = Verdict()
@@ -156,13 +159,25 @@ class Engine:
             exports += [(each.finding, context) for each in judged if each.fresh]
         refused = verdict.error is not None and not request_sent(observation)
         if not refused:
-            self._apply(observation, verdict)
+            try:
+                self._apply(observation, verdict)
+            except Exception as error:
+                # What was judged stands, whatever becomes of the ledger.
+                self._report("ledger", error)
         if isinstance(observation, CallStarted):
             verdict.task = view.task
             verdict.document = in_force(self.ledger.agent(observation.endpoint), observation.endpoint)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)
         return verdict
+
+    def _read_clock(self) -> float:
+        try:
+            self._now = (self.clock.monotonic(), self.clock.time_ns())
+        except Exception as error:
+            # The last time known will do: no order depends on it.
+            self._report("clock", error)
+        return self._now[0]
 
     def _view(self, observation: Observation) -> View:
         if isinstance(observation, CallStarted):
@@ -188,19 +203,18 @@ class Engine:
                     if decided is not None:
                         judged.append(decided)
             except Exception as error:
-                self._on_internal_error(f"rule {rule.name}", error)
+                self._report(f"rule {rule.name}", error)
         return judged
 
     def _decide(self, rule: Rule, hit: Hit, observation: Observation, view: View, enforce: bool) -> Judged | None:
-        agent = view.agent
-        host, label = (agent.address, agent.label) if agent else ("", "")
+        host, label = place(observation, view)
         configured = self.policy.action(rule.name, host, label)
         if configured is Strictness.OFF or is_suppressed(rule.name):
             return None
         level = effective_level(rule, hit, self.policy, host, label)
         raisable = enforce and may_raise(rule, observation, view, self.settings)
         action, would_raise = action_taken(configured, level, self.settings, raisable)
-        count = self._count(rule, hit, view)
+        count = self._count(rule, hit, view, level)
         finding = make_finding(
             rule,
             hit,
@@ -210,14 +224,16 @@ class Engine:
             action=action,
             would_raise=would_raise,
             count=count,
-            now_ns=self.clock.time_ns(),
+            now_ns=self._now[1],
         )
         return Judged(finding, rule, hit, fresh=count == 1)
 
-    def _count(self, rule: Rule, hit: Hit, view: View) -> int:
+    def _count(self, rule: Rule, hit: Hit, view: View, level: Level) -> int:
         task = hit.task or view.task
         agent = view.agent or (task.agent if task else None)
-        key = (rule.name, agent.id if agent else 0, task.tenant if task else "", task.task_id if task else "", hit.discriminator)
+        which = (agent.id if agent else 0, task.tenant if task else "", task.task_id if task else "")
+        # The level tells incidents apart too: an information must not hide the violation that follows it.
+        key = (rule.name, which, hit.discriminator, level)
         count = self._incidents.get(key, 0) + 1
         self._incidents[key] = count
         self._incidents.move_to_end(key)
@@ -230,7 +246,7 @@ class Engine:
     def _apply(self, observation: Observation, verdict: Verdict) -> None:
         ledger = self.ledger
         if isinstance(observation, TaskSeen):
-            seen = apply.task_seen(ledger, observation, self.clock.time_ns())
+            seen = apply.task_seen(ledger, observation, self._now[1])
             if seen is not None:
                 verdict.task, verdict.transition = seen
         elif isinstance(observation, ArtifactSeen):
@@ -250,14 +266,18 @@ class Engine:
         for each in judged:
             task = verdict.task or each.hit.task
             if each.finding.action is Strictness.RAISE and task is not None:
-                apply.answer_withheld(self.ledger, task, observation.seq, observation.call)
+                apply.answer_withheld(self.ledger, task, observation)
 
     def _export(self, finding: Finding, context: Any) -> None:
         for exporter in self.exporters:
             try:
                 exporter.export(finding, context)
             except Exception as error:
-                self._on_internal_error(f"exporter {type(exporter).__name__}", error)
+                self._report(f"exporter {type(exporter).__name__}", error)
+
+    def _report(self, where: str, error: Exception) -> None:
+        with contextlib.suppress(Exception):
+            self._on_internal_error(where, error)
 
 
 def disposition(task: Task) -> str:

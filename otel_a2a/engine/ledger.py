@@ -13,6 +13,10 @@ from otel_a2a.observations import CallStarted, CardFacts, CardRequested
 
 TROUBLED = 256
 """Troubled tasks remembered per agent."""
+DOCUMENTS = 256
+"""Card documents remembered per agent: one per URL, kind and credential. Credentialed ones leave first."""
+ENDPOINTS = 256
+"""Endpoints remembered per agent; beyond it, a new one is another agent."""
 
 
 class Ledger:
@@ -70,10 +74,17 @@ class Ledger:
         return agent
 
     def attach(self, agent: Agent, document: CardDocument) -> None:
+        # Again at the end: a rotating credential makes a new document each time, and the oldest of those leave first.
+        agent.documents.pop(document.key, None)
         agent.documents[document.key] = document
         self._by_document[document.key] = agent
+        if len(agent.documents) > DOCUMENTS:
+            oldest = next((key for key in agent.documents if key[2]), next(iter(agent.documents)))
+            del agent.documents[oldest], self._by_document[oldest]
 
     def add_endpoint(self, agent: Agent, endpoint: str) -> None:
+        if len(agent.endpoints) >= ENDPOINTS and self.by_endpoint.get(endpoint) is None:
+            return
         agent.endpoints.add(endpoint)
         self.by_endpoint[endpoint] = agent
 
@@ -180,7 +191,7 @@ class Ledger:
         task.agent.tasks.pop(key, None)
         task.agent.troubled.pop(key, None)
         if task.terminal:
-            self._tombstones[(task.agent.id, *key)] = (task.terminal, task.terminal_seq)
+            self._tombstones[(task.agent.id, task.tenant, task.task_id)] = (task.terminal, task.terminal_seq)
             if len(self._tombstones) > self._max_tasks:
                 self._tombstones.popitem(last=False)
 

@@ -16,7 +16,10 @@ from otel_a2a.observations import (
     TERMINAL,
     ArtifactFacts,
     CallFailed,
+    CallStarted,
     CardFacts,
+    Form,
+    Method,
     TaskSeen,
     TaskState,
 )
@@ -36,50 +39,88 @@ class Contradiction:
     """The agent answered this client's message into an interrupted task by submitting it anew: odd, but a new turn."""
 
 
-def contradiction(task: Task, seen: TaskSeen) -> Contradiction | None:
-    """The edge that ``seen`` takes against the rules, if any: *terminal → live* or *anything → submitted*, in G2's order.
+def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradiction | None:
+    """The edge that ``seen`` takes against the rules, if any: *terminal → live* or *anything → submitted*, by G2.
 
-    Terminal states are accepted from any channel and never contradict here; see ``changed_terminal``.
+    Terminal states are accepted from any channel and never contradict here; see ``changed_terminal``. ``clock_skew``:
+    seconds within which two timestamps say nothing.
     """
-    state = seen.state
-    if state is None or state in TERMINAL:
+    state, call = seen.state, seen.call
+    if state is None or state in TERMINAL or call is None or of_another_life(task, call):
         return None
-    furthest = task.streams.get(seen.call.seq, "") if seen.call else ""
-    if furthest in TERMINAL:
-        return Contradiction(furthest, reopened=True)
-    left = seen.call.seq if seen.call else 0
-    if task.terminal and task.terminal_seq < left:
+    within = task.streams.get(call.seq, "")
+    if within in TERMINAL:
+        return Contradiction(within, reopened=True)
+    if _is_told_again(task, seen, clock_skew):
+        return None
+    if task.terminal and task.terminal_seq < call.seq:
         return Contradiction(task.terminal, reopened=True)
     if state != TaskState.SUBMITTED:
         return None
-    earlier = _non_submitted_before(task, left) or (furthest if furthest and furthest != TaskState.SUBMITTED else "")
+    earlier = _not_submitted_before(task, call.seq) or (within if within != TaskState.SUBMITTED else "")
     if not earlier:
         return None
-    return Contradiction(earlier, reopened=False, resubmitted=_answers_our_message(task, seen))
+    return Contradiction(earlier, reopened=False, resubmitted=_is_new_turn(task, seen, call, within))
 
 
-def _non_submitted_before(task: Task, left: int) -> str:
-    if task.state and task.state != TaskState.SUBMITTED and task.first_seen.get(task.state, left) < left:
+def _not_submitted_before(task: Task, left: int) -> str:
+    if task.state != TaskState.SUBMITTED and task.first_seen.get(task.state, left) < left:
         return task.state
+    if task.poison is not None and task.first_seen.get(task.poison.state, left) < left:
+        # The same incident, shown again.
+        return task.poison.state
     for state, seq in task.first_seen.items():
         if state != TaskState.SUBMITTED and seq < left:
             return state
     return ""
 
 
-def _answers_our_message(task: Task, seen: TaskSeen) -> bool:
-    """Whether *interrupted → submitted* is the first state after this client's message into the task."""
+def _is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether a subscription repeats what happened before it: some agents play the whole life to whoever subscribes."""
     return (
-        task.state in INTERRUPTED
-        and task.message_seq > task.state_seq
-        and not task.lost_seq
-        and (not seen.context_id or not task.context_id or seen.context_id == task.context_id)
+        seen.form == Form.UPDATE
+        and seen.call is not None
+        and seen.call.method == Method.SUBSCRIBE_TO_TASK
+        and seen.timestamp is not None
+        and task.timestamp is not None
+        and seen.timestamp < task.timestamp - clock_skew
     )
+
+
+def _is_new_turn(task: Task, seen: TaskSeen, call: CallStarted, within: str) -> bool:
+    """Whether *interrupted → submitted* is the first state after this client's message into the task.
+
+    A send that names no task, and is answered with this one, is a message into it too. ``within`` is the furthest state
+    that the same stream has shown.
+    """
+    message = max(task.message_seq, call.seq if call.is_send else 0)
+    return (
+        0 < task.interrupted_seq <= message
+        and not 0 < task.resumed_seq < max(call.seq, message)
+        and (not within or within in INTERRUPTED)
+        and not task.lost_seq
+        and same_context(task, seen)
+    )
+
+
+def of_another_life(task: Task, call: CallStarted) -> bool:
+    """Whether the answer to ``call`` may tell of the life that a task of 0.1 had before it was begun anew."""
+    return call.seq < task.begun_seq
+
+
+def of_this_turn(task: Task, call: CallStarted) -> bool:
+    """Whether the answer to ``call`` certainly tells of the turn that the task is in.
+
+    After a new turn, what left before it was seen may bring a state of the last one: it says nothing about order.
+    """
+    return not task.turn_seq or call.seq > task.turn_seq or call.seq == task.turn_message or call.seq in task.streams
 
 
 def changed_terminal(task: Task, seen: TaskSeen) -> bool:
     """Whether ``seen`` replaces one terminal state by a different one, in any order and on any channel."""
-    return seen.state in TERMINAL and bool(task.terminal) and seen.state != task.terminal
+    if seen.state not in TERMINAL or not task.terminal or seen.state == task.terminal:
+        return False
+    return seen.call is None or not of_another_life(task, seen.call)
 
 
 def same_context(task: Task, seen: TaskSeen) -> bool:
@@ -98,27 +139,15 @@ def intact(task: Task, artifacts: Iterable[ArtifactFacts], before: int) -> bool:
 def lost(task: Task, failed: CallFailed) -> bool:
     """Whether an A2A *not found* says that the agent lost a task which it had not ended.
 
-    Not where the request left before the task ended here, nor within ``CREATION_GRACE`` of its creation.
+    Not where the task has ended here by now, where the request left before the task was first seen, nor where it left
+    within ``CREATION_GRACE`` of the creation: whatever the answer took, it may tell of that moment.
     """
-    return not task.terminal and bool(task.state) and failed.at - task.created_at > CREATION_GRACE
-
-
-def known_version(task: Task, document: CardDocument) -> CardVersion | None:
-    """The newest version of ``document`` that the task was created or re-affirmed under, or None where unknown.
-
-    A document first fetched after the task is known under its first version: a late observer may not accuse.
-    """
-    for version in reversed(document.history):
-        if version.revision in task.revisions:
-            return version
-    first = document.history[0]
-    return first if first.seq > task.created_seq and not document.forgotten else None
-
-
-def changed(task: Task, document: CardDocument) -> CardVersion | None:
-    """The version that the task knew, where ``document`` now says something that the task was never affirmed under."""
-    known = known_version(task, document)
-    return None if known is None or known.revision == document.current.revision else known
+    call = failed.call
+    return (
+        not task.terminal
+        and any(seq < call.seq for seq in task.first_seen.values())
+        and call.at - task.created_at > CREATION_GRACE
+    )
 
 
 def narrowing(old: CardFacts, new: CardFacts, task: Task) -> str:
@@ -147,15 +176,37 @@ class Drift:
     """What the task loses, in words; empty where the change takes nothing away from it."""
 
 
-def drift(task: Task, *, narrowing_only: bool) -> Drift | None:
-    """The first document of the task's agent that changed since the task was affirmed, if any."""
+def drift(task: Task, *, narrowing_only: bool, fenced: bool = False) -> Drift | None:
+    """The first document of the task's agent that changed since the task was affirmed, if any.
+
+    What takes nothing away in comparison with *any* revision that the task was affirmed under is no narrowing.
+    ``fenced``: nothing but the revisions of its creation affirms a task.
+    """
+    affirmed = task.revisions if fenced else task.revisions | task.reaffirmed
     for document in task.agent.documents.values():
-        if document.current.revision in task.revisions:
+        current = document.current
+        if current.revision in affirmed or not _in_scope(document, task):
             continue
-        known = changed(task, document)
-        if known is None:
-            continue
-        narrowed = narrowing(known.card, document.current.card, task)
-        if narrowed or not narrowing_only:
-            return Drift(document, known, narrowed)
+        known = _known_versions(task, document, affirmed)
+        narrowed = [narrowing(version.card, current.card, task) for version in known]
+        if known and (all(narrowed) or not narrowing_only):
+            return Drift(document, known[0], narrowed[0])
     return None
+
+
+def _in_scope(document: CardDocument, task: Task) -> bool:
+    """Whether a document speaks for this task: what is shown to another credential says nothing about it (G6)."""
+    credential = document.key[2]
+    return not credential or credential == task.credential
+
+
+def _known_versions(task: Task, document: CardDocument, affirmed: Iterable[str]) -> list[CardVersion]:
+    """The versions of ``document`` that list an interface in use and that the task was affirmed under, newest first.
+
+    A document first fetched after the task is known under its first version: a late observer may not accuse.
+    """
+    known = [version for version in reversed(document.history) if version.revision in affirmed]
+    first = document.history[0]
+    if not known and first.seq > task.created_seq and not document.forgotten:
+        known = [first]
+    return [version for version in known if any(each.url in task.endpoints for each in version.card.interfaces)]

@@ -14,6 +14,8 @@ ARTIFACTS = 512
 """Artifact ids remembered per task; beyond it, completeness of a snapshot is no longer judged."""
 STREAMS = 8
 """Streams remembered per task."""
+REVISIONS = 64
+"""Card revisions remembered per task as re-affirmed; beyond it, only those that its agent's documents still hold."""
 
 DocumentKey = tuple[str, bool, str]
 """Fetch URL, extended, keyed digest of the credential (rules.md, G6)."""
@@ -110,11 +112,23 @@ class Task:
     last_message: SentMessage | None = None
     message_seq: int = 0
     """When this process last sent a message into it."""
+    interrupted_seq: int = 0
+    """When it was last received in an interrupted state, after another one."""
+    resumed_seq: int = 0
+    """When it was received in a state that is certainly later than the interrupted one; 0 while it waits."""
+    turn_seq: int = 0
+    """When its agent was seen to begin a new turn by submitting it anew."""
+    turn_message: int = 0
+    """The message (``seq`` of its call) that this turn answers."""
+    begun_seq: int = 0
+    """0.1: the message that began it anew after its end; what is answered to earlier requests is of another life."""
     cancel_seq: int = 0
     card_revision: str = ""
     """The revision in force when it was created or first seen; empty where no card was known."""
     revisions: set[str] = field(default_factory=set)
-    """Revisions under which it was created or re-affirmed (rules.md, G4)."""
+    """Revisions under which it was created (rules.md, G4)."""
+    reaffirmed: frozenset[str] = frozenset()
+    """Revisions under which it was re-affirmed since."""
     poison: Poison | None = None
     lost_seq: int = 0
     refused_seq: int = 0

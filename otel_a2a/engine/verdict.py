@@ -55,6 +55,17 @@ class Judged:
     """Not a repeat of an incident that is already reported."""
 
 
+def place(observation: Observation, view: View) -> tuple[str, str]:
+    """Host, and ``host:port``, that lines of policy are matched with: where the call goes, else where the agent is."""
+    asked: CallStarted | CardRequested | None = getattr(observation, "request", None) or view.call
+    if isinstance(observation, CardRequested):
+        asked = observation
+    address, port = (asked.server_address, asked.server_port) if asked is not None else ("", None)
+    if not address and view.agent is not None:
+        address, port = view.agent.address, view.agent.port
+    return address, f"{address}:{port}" if port else address
+
+
 def effective_level(rule: Rule, hit: Hit, policy: Policy, host: str, label: str) -> Level:
     """The policy's level, else the rule's; a hit may lower it."""
     level = policy.level(rule.name, host, label) or rule.level

@@ -28,6 +28,9 @@ from otel_a2a.observations import READS, CallStarted, SentMessage
 def continued_across_revisions(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """A message after a narrowing (G5) to a revision not in the task's set (G4), before a read sent after it re-affirmed it.
 
+    What takes nothing away in comparison with any one revision of the set is no narrowing. Only documents count that
+    list an interface in use, and that were shown to nobody in particular or to the task's own credential (G6).
+
     ``fenced`` (seed 002 to the letter): any change, and reads too. A subscription answered by live updates without a
     snapshot re-affirms as well, since it claims no artifact to be absent. Ended tasks are ``terminal-task-reused``'s.
     """
@@ -36,7 +39,7 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
         return
     if not call.is_send and not (settings.fenced and call.method in READS):
         return
-    drift = order.drift(task, narrowing_only=not settings.fenced)
+    drift = order.drift(task, narrowing_only=not settings.fenced, fenced=settings.fenced)
     if drift is None:
         return
     old, new = drift.known.revision, drift.document.current.revision
@@ -72,20 +75,22 @@ def message_resent_after_regression(call: CallStarted, view: View, settings: Set
 
     Into the same task: the same message id or the same parts. Without a task id: the same message id, or the same parts in
     the same context; a violation if the task went back or we withheld the answer, an improvement if it was only lost. The
-    same parts alone are information: a new conversation with the same words is legal.
+    same parts alone are information: a new conversation with the same words is legal. So is a declared retry.
     """
     if not call.is_send or call.message is None or view.agent is None:
+        return
+    if call.hints is not None and call.hints.retry_of:
         return
     if call.task_id:
         if view.task is not None:
             yield from _resent_into(call, call.message, view.task)
         return
-    for task in reversed(view.agent.troubled.values()):
-        if task.tenant == call.tenant and _left_after_trouble(call, task):
-            hit = _resent_beside(call, call.message, task)
-            if hit is not None:
-                yield hit
-                return
+    troubled = [task for task in reversed(view.agent.troubled.values()) if _left_after_trouble(call, task)]
+    found = (_resent_beside(call, call.message, task) for task in troubled if task.tenant == call.tenant)
+    hits = [hit for hit in found if hit is not None]
+    if hits:
+        # Several tasks may have begun with the same words: the gravest repetition counts, else the newest.
+        yield max(hits, key=lambda hit: (hit.level or Level.VIOLATION).severity)
 
 
 def _resent_into(call: CallStarted, message: SentMessage, task: Task) -> Iterator[Hit]:

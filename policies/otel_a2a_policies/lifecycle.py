@@ -32,10 +32,12 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
     """*terminal → non-terminal*, or *any → submitted*, in the order of rules.md G2.
 
     *Interrupted → submitted* as the first state after this client's message into the task is information: some agents
-    submit the task anew for every turn. Repeats of it are one incident.
+    submit the task anew for every turn. So it is where a webhook may have told of the interruption, after a send that
+    names only the context, and after any message in 0.1. A subscription that plays old events again, by their time
+    stamps, goes back nowhere. Repeats are one incident.
     """
     task = view.task
-    found = order.contradiction(task, seen) if task is not None else None
+    found = order.contradiction(task, seen, settings.clock_skew) if task is not None else None
     if task is None or found is None or seen.state is None:
         return
     if found.resubmitted:
@@ -82,7 +84,7 @@ def terminal_state_changed(seen: TaskSeen, view: View, settings: Settings) -> It
     if order.changed_terminal(task, seen):
         earlier = task.terminal
     else:
-        found = order.contradiction(task, seen)
+        found = order.contradiction(task, seen, settings.clock_skew)
         if found is None or not found.reopened:
             return
         earlier = found.earlier
@@ -109,6 +111,8 @@ def terminal_state_changed(seen: TaskSeen, view: View, settings: Settings) -> It
 )
 def task_lost(failed: CallFailed, view: View, settings: Settings) -> Iterator[Hit]:
     """An A2A *not found* to get, subscribe or send, for a task last seen live; once per task, and no state of it.
+
+    The request must have left after the task was first seen, and more than 1 s after it was created.
 
     With another credential than that of the last success it is an improvement: *not found* then also means *not yours*.
     After our own cancel it is the expected end, and no finding.
