@@ -55,7 +55,7 @@ format: $(VENV)/.dev  ## rewrite the sources in the house's format
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev  ## measure what the plugin costs, as ratios
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python benchmarks/overhead.py $(ARGS)
 
 build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
