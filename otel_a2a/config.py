@@ -40,7 +40,35 @@ class Settings:
     max_tasks: int = 20_000
     max_agents: int = 1_000
     max_body: int = 1_048_576
+    task_deadline: float | None = None
+    """How long a live task may show no progress; None: no deadline, no finding."""
+    max_card_age: float | None = None
+    """How old a card may be for new work where it states no ``max-age``; None: any age."""
+    webhook_card_window: float = 60.0
+    """How long before a webhook's registration its card must have been fetched (seed 004)."""
+    card_failure_window: float = 30.0
+    """How long after a failed card fetch a cancel is suspected to be its consequence (seed 004)."""
+    webhook_silence: float | None = None
+    """How long a task with a webhook may be silent; None: only where an expected duration is known."""
     clock_skew: float = 5.0
+    gateway_rewrites_ids: bool = False
+    """A declared gateway gives tasks and contexts other ids (seed 001)."""
+    correlation_key: str = ""
+    """Metadata key or header with which such a gateway says what belongs together."""
+    pinned_cards: tuple[str, ...] = ()
+    """Host globs of agents whose card is pinned: no rule about cards applies."""
+    watched_elsewhere: bool = False
+    """Another process reads and awaits the tasks: no rule about not watching applies."""
+    card_per_turn: bool = False
+    """The card is re-validated on every turn by contract, and may then decide (seed 000, scope)."""
+    immutable_per_version: bool = False
+    """The operator declares the card immutable for its ``version`` (seed 004)."""
+    artifacts_keyed_by_skill: bool = False
+    """The deployment keys artifacts by skill, and may drop them with it (seed 000)."""
+    stale_is_violation: bool = False
+    """Work on a stale card is a violation even where an unexpired copy covers it (seeds 000 and 004 to the letter)."""
+    history_declared: bool = False
+    """``stateTransitionHistory: true`` promises that every transition is shown (seed 001 to the letter)."""
     raise_in_stream: bool = False
     fenced: bool = False
     """Seed 002 to the letter: any change of the card orphans its tasks."""

@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ledger remembers: plain records, no logic beyond what derives from one record."""
+"""What the ledger remembers: plain records, no logic beyond what derives from one record.
+
+``seq`` fields are places in the order of observations, ``at`` fields are seconds of the engine's clock, ``ns`` fields are
+nanoseconds since the epoch. 0 stands for *never*.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from otel_a2a.observations import INTERRUPTED, CardFacts, SentMessage, SpanRef
+from otel_a2a.observations import INTERRUPTED, CardFacts, Hints, SentMessage, SpanRef
 
 HISTORY = 16
 """Revisions remembered per card document; older ones give no verdict."""
 ARTIFACTS = 512
-"""Artifact ids remembered per task; beyond it, completeness of a snapshot is no longer judged."""
+"""Artifacts remembered per task; beyond it, completeness of a snapshot is no longer judged."""
+CHUNKS = 64
+"""Chunks remembered per artifact, to know a repeated one."""
 STREAMS = 8
 """Streams remembered per task."""
-REVISIONS = 64
-"""Card revisions remembered per task as re-affirmed; beyond it, only those that its agent's documents still hold."""
+CONTEXTS = 8
+"""Context ids remembered per task."""
+DOCUMENTS = 32
+"""Card documents remembered per agent."""
+ENDPOINTS = 32
+"""Interface URLs remembered per agent."""
+REVISIONS = 32
+"""Revisions remembered per task as re-affirmed."""
 
 DocumentKey = tuple[str, bool, str]
 """Fetch URL, extended, keyed digest of the credential (rules.md, G6)."""
@@ -32,6 +44,8 @@ class Disposition:
     UNAFFIRMED = "unaffirmed"
     ORPHANED = "orphaned"
     POISONED = "poisoned"
+    DIVERGED = "diverged"
+    ABANDONED = "abandoned"
 
 
 @dataclass(slots=True)
@@ -41,6 +55,7 @@ class CardVersion:
     revision: str
     card: CardFacts
     seq: int
+    at: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -55,11 +70,37 @@ class CardDocument:
     fetched_at: float = 0.0
     """When it was last fetched or confirmed."""
     fetched_seq: int = 0
+    age: float = 0.0
+    """How old it was already when it was fetched, in seconds."""
+    max_age: float | None = None
+    rejected: bool = False
+    """The application refused it, and has not fetched it since."""
     span: SpanRef | None = None
+    polls_between: int = 0
+    """Fetches in a row with exactly one read of a task between them."""
 
     @property
     def current(self) -> CardVersion:
         return self.history[-1]
+
+
+@dataclass(slots=True, eq=False)
+class Discovery:
+    """The public card at one address, whatever well-known path it is asked under (rules.md, G8)."""
+
+    base: str
+    success_seq: int = 0
+    success_at: float = 0.0
+    failure_seq: int = 0
+    failure_at: float = 0.0
+    reason: str = ""
+    span: SpanRef | None = None
+    is_traced: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the newest discovery failed."""
+        return self.failure_seq > self.success_seq
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +115,30 @@ class Poison:
 
 
 @dataclass(slots=True, eq=False)
+class Artifact:
+    """An artifact of a task, without its content."""
+
+    seq: int
+    """When it was first received."""
+    digest: str = ""
+    length: int = 0
+    appended: bool = False
+    """It grew by ``append=true``, so that a shorter one has lost something."""
+    sealed_in: int = 0
+    """The stream (``seq`` of its call) in which its last chunk came."""
+    chunks: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class Expectation:
+    """A state that the application expects by a time."""
+
+    state: str
+    due_at: float
+    seq: int
+
+
+@dataclass(slots=True, eq=False)
 class Task:
     """A task as its agent told it to this process (rules.md, G1)."""
 
@@ -84,11 +149,18 @@ class Task:
     created_at: float
     created_ns: int
     context_id: str = ""
+    contexts: set[str] = field(default_factory=set)
+    """Every context id sent or answered for it."""
     born_here: bool = False
     """The creating answer was seen by this ledger (rules.md, G7)."""
+    created_in: int = 0
+    """The stream (``seq`` of its call) of the creating send, 0 where that was no stream."""
     protocol_version: str = ""
     origin: SpanRef | None = None
     """The span of the call that created it, or first showed it."""
+    hints: Hints | None = None
+    references: frozenset[str] = frozenset()
+    # --- states
     state: str = ""
     state_seq: int = 0
     state_stream: int = 0
@@ -100,40 +172,77 @@ class Task:
     """State → when it was first received."""
     streams: OrderedDict[int, str] = field(default_factory=OrderedDict)
     """Stream (``seq`` of its call) → the furthest state seen in it."""
+    open_streams: set[int] = field(default_factory=set)
     timestamp: float | None = None
+    read_timestamp: float | None = None
+    generation: int | None = None
+    changed_at: float = 0.0
+    """When it last showed progress: a state, a status message, an artifact."""
+    begun_seq: int = 0
+    """0.1 only: when a message began the task anew; what left before tells of another life."""
+    turn_seq: int = 0
+    """When an answer showed that a new turn had begun: submitted anew, after our message."""
+    turn_message: int = 0
+    """The message (``seq`` of its call) that began that turn."""
+    interrupted_seq: int = 0
+    """When the agent was first seen waiting for us, in this turn."""
+    resumed_seq: int = 0
+    """When it was seen to go on after that."""
+    # --- contact
     endpoints: set[str] = field(default_factory=set)
     credential: str = ""
     streamed: bool = False
+    answered_seq: int = 0
+    """When the agent last said anything about it."""
+    read_at: float = 0.0
+    """When a read was last answered."""
+    reads_when_ended: int = 0
+    """Reads in a row, each soon after the one before, sent after its terminal state was received."""
+    last_read_sent_at: float = 0.0
+    # --- webhooks
     pushed: bool = False
+    """It has a webhook."""
+    webhooks: dict[str, str] = field(default_factory=dict)
+    """Keyed digest of the URL → keyed digest of the token."""
+    delivered_at: float = 0.0
+    # --- artifacts
     artifacts: dict[str, int] = field(default_factory=dict)
     """Artifact id → when it was first received."""
     artifacts_forgotten: bool = False
+    # --- messages
     created_by: SentMessage | None = None
     last_message: SentMessage | None = None
     message_seq: int = 0
     """When this process last sent a message into it."""
-    interrupted_seq: int = 0
-    """When it was last received in an interrupted state, after another one."""
-    resumed_seq: int = 0
-    """When it was received in a state that is certainly later than the interrupted one; 0 while it waits."""
-    turn_seq: int = 0
-    """When its agent was seen to begin a new turn by submitting it anew."""
-    turn_message: int = 0
-    """The message (``seq`` of its call) that this turn answers."""
-    begun_seq: int = 0
-    """0.1: the message that began it anew after its end; what is answered to earlier requests is of another life."""
     cancel_seq: int = 0
+    cancel_at: float = 0.0
+    # --- cards
     card_revision: str = ""
     """The revision in force when it was created or first seen; empty where no card was known."""
     revisions: set[str] = field(default_factory=set)
     """Revisions under which it was created (rules.md, G4)."""
-    reaffirmed: frozenset[str] = frozenset()
-    """Revisions under which it was re-affirmed since."""
+    reaffirmed: set[str] = field(default_factory=set)
+    """Revisions under which a read re-affirmed it (rules.md, G4)."""
+    # --- trouble
     poison: Poison | None = None
     lost_seq: int = 0
     refused_seq: int = 0
     """When an answer about it was withheld from the application."""
     refused_send: bool = False
+    diverged: bool = False
+    abandoned: bool = False
+    # --- what the application made of it
+    local_state: str = ""
+    local_reason: str = ""
+    local_seq: int = 0
+    ended_stream_seq: int = 0
+    """When a stream of it last ended without a terminal state."""
+    expectations: list[Expectation] = field(default_factory=list)
+    scheduled: set[str] = field(default_factory=set)
+
+    @property
+    def is_live(self) -> bool:
+        return bool(self.state) and not self.terminal
 
     @property
     def went_back(self) -> bool:
@@ -151,13 +260,29 @@ class Task:
 
     @property
     def disposition(self) -> str:
+        if self.abandoned:
+            return Disposition.ABANDONED
         if self.poison is not None:
             return Disposition.POISONED
         if self.terminal:
             return Disposition.TERMINAL
         if self.lost_seq:
             return Disposition.ORPHANED
+        if self.diverged:
+            return Disposition.DIVERGED
         return Disposition.INTERRUPTED if self.state in INTERRUPTED else Disposition.ACTIVE
+
+
+@dataclass(slots=True, eq=False)
+class Send:
+    """A send on its way, or that ended without an answer: what a repetition of it would duplicate."""
+
+    message: SentMessage
+    context_id: str
+    seq: int
+    at: float
+    unanswered_seq: int = 0
+    """When it ended without an answer; 0 while it is under way."""
 
 
 @dataclass(slots=True, eq=False)
@@ -170,8 +295,19 @@ class Agent:
     endpoints: set[str] = field(default_factory=set)
     documents: dict[DocumentKey, CardDocument] = field(default_factory=dict)
     tasks: dict[TaskKey, Task] = field(default_factory=dict)
+    contexts: dict[str, dict[TaskKey, Task]] = field(default_factory=dict)
     troubled: OrderedDict[TaskKey, Task] = field(default_factory=OrderedDict)
     """Tasks that went back, were lost, or whose answer was withheld: the newest few."""
+    sends: OrderedDict[int, Send] = field(default_factory=OrderedDict)
+    """By ``seq`` of their call."""
+    only_messages: bool = False
+    """It has answered with messages, and never with a task (rules.md, G11)."""
+    refused_seq: int = 0
+    """When its task endpoint last answered 401, 403, 404 or 410 and no A2A error."""
+    refused_message: SentMessage | None = None
+    refused_credential: str = ""
+    artifact_owners: OrderedDict[tuple[str, str], tuple[Task, str]] = field(default_factory=OrderedDict)
+    """Artifact id and digest → the task that had it first, and its context."""
 
     @property
     def label(self) -> str:
