@@ -67,6 +67,10 @@ class Settings:
     """The deployment keys artifacts by skill, and may drop them with it (seed 000)."""
     stale_is_violation: bool = False
     """Work on a stale card is a violation even where an unexpired copy covers it (seeds 000 and 004 to the letter)."""
+    continuation_is_binding: bool = False
+    """A message into a task must be answered with that task in 0.x too, whose text is less explicit than 1.0's."""
+    sees_whole_life: bool = False
+    """This process sees every call about its tasks, so an id that it has not seen is one that the client made up."""
     history_declared: bool = False
     """``stateTransitionHistory: true`` promises that every transition is shown (seed 001 to the letter)."""
     raise_in_stream: bool = False

@@ -348,6 +348,8 @@ class CallStarted(Observation):
     """The application had a span of its own around the call."""
     hints: Hints | None = None
     """What the application said about the call (``otel_a2a.local``)."""
+    answered_task: str = field(default="", init=False)
+    """The first task in the answer; noted by the engine."""
 
     @property
     def is_send(self) -> bool:

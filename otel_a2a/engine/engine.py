@@ -16,11 +16,14 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import apply
+from otel_a2a.engine.apply import apply
+from otel_a2a.engine.apply.calls import answer_withheld
+from otel_a2a.engine.cards import governing
 from otel_a2a.engine.clock import Clock, SystemClock
 from otel_a2a.engine.findings import Finding, Level, Strictness
 from otel_a2a.engine.fork import renew_after_fork
-from otel_a2a.engine.ledger import Ledger, in_force
+from otel_a2a.engine.deadlines import Deadlines, settle
+from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.order import drift
 from otel_a2a.engine.records import Disposition, Task
 from otel_a2a.engine.rules import Hit, Rule, View, dispatch
@@ -39,11 +42,13 @@ from otel_a2a.engine.verdict import (
 from otel_a2a.observations import (
     ArtifactSeen,
     CallFailed,
-    CallRedirected,
     CallStarted,
     CardFetched,
+    DeadlineReached,
+    LocalDecision,
     MessageSeen,
     Observation,
+    StateExpected,
     TaskSeen,
 )
 
@@ -79,6 +84,9 @@ class Engine:
         self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
         self._sequence = itertools.count(1)
         self._incidents: OrderedDict[tuple[Any, ...], int] = OrderedDict()
+        self._deadlines = Deadlines()
+        self.on_schedule: Callable[[], None] = lambda: None
+        """Told, after the lock is released, that something may be due earlier than was known."""
         self._now = (0.0, 0)
         self._renew()
         renew_after_fork(self._forked)
@@ -90,9 +98,11 @@ class Engine:
 
     def _forked(self) -> None:
         self._renew()
+        self._deadlines.clear()
         for task in self.ledger.tasks():
             # The parent goes on with these tasks; the child sees only a part of what happens to them.
             task.born_here = False
+            task.scheduled.clear()
 
     # --- asked by the wire and by telemetry, without the lock: single dictionary reads
 
@@ -109,6 +119,12 @@ class Engine:
         """A place in the order of observations, for something whose meaning is only known later."""
         return next(self._sequence)
 
+    @property
+    def next_due(self) -> float | None:
+        """Seconds until something is due by itself; None where nothing is."""
+        at = self._deadlines.next_at
+        return None if at is None else max(0.0, at - self.clock.monotonic())
+
     # --- the one way in
 
     def observe(self, observation: Observation, context: Any = None, *, enforce: bool = True) -> Verdict:
@@ -120,21 +136,61 @@ class Engine:
             # A finaliser that runs inside our own lock, on our own thread: the ledger is in the middle of something.
             self._inbox.put((observation, context))
             return Verdict()
+        verdict = Verdict()
+
+        def take(exports: list[tuple[Finding, Any]]) -> None:
+            nonlocal verdict
+            verdict = self._take(observation, context, exports, enforce)
+
+        self._locked(take)
+        return verdict
+
+    def ask(self, observation: Observation) -> tuple[Finding, ...]:
+        """What would be found, without remembering, counting or exporting anything."""
+        found: tuple[Finding, ...] = ()
+
+        def judge(exports: list[tuple[Finding, Any]]) -> None:
+            nonlocal found
+            observation.seq, observation.at = next(self._sequence), self._read_clock()
+            view = self._view(observation)
+            found = tuple(each.finding for each in self._judge(observation, view, enforce=True, counts=False))
+
+        self._locked(judge)
+        return found
+
+    def pass_time(self) -> tuple[Finding, ...]:
+        """Judge what has become due. For the timer, and for clocks that are moved by hand. Returns the new findings."""
+        found: list[tuple[Finding, Any]] = []
+        self._locked(found.extend)
+        return tuple(finding for finding, _ in found)
+
+    def _locked(self, work: Callable[[list[tuple[Finding, Any]]], None]) -> None:
+        """Do ``work`` under the lock, after what has waited or become due; then export the findings of all of it."""
         exports: list[tuple[Finding, Any]] = []
+        due_before = self._deadlines.next_at
         try:
             with self._lock:
                 self._owner = threading.get_ident()
                 try:
                     self._drain(exports)
-                    verdict = self._take(observation, context, exports, enforce)
+                    self._judge_deadlines(exports)
+                    work(exports)
                 finally:
                     self._owner = 0
         except Exception as error:
             self._report("engine", error)
-            verdict = Verdict()
         for finding, where in exports:
             self._export(finding, where)
-        return verdict
+        if self._deadlines.next_at != due_before:
+            self.on_schedule()
+
+    def _judge_deadlines(self, exports: list[tuple[Finding, Any]]) -> None:
+        if self._deadlines.next_at is None:
+            return
+        now = self._read_clock()
+        for kind, task in self._deadlines.reached(now, lambda task: self.settings):
+            self._take(DeadlineReached(kind=kind, task=task), None, exports, enforce=False)
+            settle(kind, task, now)
 
     def _drain(self, exports: list[tuple[Finding, Any]]) -> None:
         while not self._inbox.empty():
@@ -166,7 +222,7 @@ class Engine:
                 self._report("ledger", error)
         if isinstance(observation, CallStarted):
             verdict.task = view.task
-            verdict.document = in_force(self.ledger.agent(observation.endpoint), observation.endpoint)
+            verdict.document = governing(self.ledger.agent(observation.endpoint), observation.endpoint)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)
         return verdict
@@ -180,33 +236,46 @@ class Engine:
         return self._now[0]
 
     def _view(self, observation: Observation) -> View:
+        ledger, now = self.ledger, observation.at
         if isinstance(observation, CallStarted):
-            agent = self.ledger.agent(observation.endpoint)
-            return View(agent, self.ledger.task(agent, observation.tenant, observation.task_id), observation)
+            agent = ledger.agent(observation.endpoint)
+            return View(agent, ledger.task(agent, observation.tenant, observation.task_id), observation, ledger, now)
         call: CallStarted | None = getattr(observation, "call", None)
-        if call is None:
-            return View(None, None, None)
-        agent = self.ledger.agent(call.endpoint)
-        task_id = getattr(observation, "task_id", "") or call.task_id
-        return View(agent, self.ledger.task(agent, call.tenant, task_id), call)
+        if call is not None:
+            agent = ledger.agent(call.endpoint)
+            task_id = getattr(observation, "task_id", "") or call.task_id or call.answered_task
+            return View(agent, ledger.task(agent, call.tenant, task_id), call, ledger, now)
+        if isinstance(observation, CardFetched):
+            held = ledger.document(observation.request)
+            return View(held[0] if held else None, None, None, ledger, now, held[1] if held else None)
+        task: Task | None = None
+        if isinstance(observation, LocalDecision | StateExpected):
+            task = ledger.find(observation.task_id, observation.endpoint, observation.tenant)
+        elif isinstance(observation, DeadlineReached):
+            task = observation.task
+        elif isinstance(observation, TaskSeen | ArtifactSeen):
+            task = ledger.delivered_to(observation)
+        return View(task.agent if task else None, task, None, ledger, now)
 
     # --- judging
 
-    def _judge(self, observation: Observation, view: View, enforce: bool) -> list[Judged]:
+    def _judge(self, observation: Observation, view: View, enforce: bool, *, counts: bool = True) -> list[Judged]:
         if self._silent:
             return []
         judged: list[Judged] = []
         for rule in self._table.get(type(observation), ()):
             try:
                 for hit in rule.function(observation, view, self.settings):
-                    decided = self._decide(rule, hit, observation, view, enforce)
+                    decided = self._decide(rule, hit, observation, view, enforce, counts)
                     if decided is not None:
                         judged.append(decided)
             except Exception as error:
                 self._report(f"rule {rule.name}", error)
         return judged
 
-    def _decide(self, rule: Rule, hit: Hit, observation: Observation, view: View, enforce: bool) -> Judged | None:
+    def _decide(
+        self, rule: Rule, hit: Hit, observation: Observation, view: View, enforce: bool, counts: bool
+    ) -> Judged | None:
         host, label = place(observation, view)
         configured = self.policy.action(rule.name, host, label)
         if configured is Strictness.OFF or is_suppressed(rule.name):
@@ -214,7 +283,7 @@ class Engine:
         level = effective_level(rule, hit, self.policy, host, label)
         raisable = enforce and may_raise(rule, observation, view, self.settings)
         action, would_raise = action_taken(configured, level, self.settings, raisable)
-        count = self._count(rule, hit, view, level)
+        count = self._count(rule, hit, view, level) if counts else 1
         finding = make_finding(
             rule,
             hit,
@@ -231,7 +300,8 @@ class Engine:
     def _count(self, rule: Rule, hit: Hit, view: View, level: Level) -> int:
         task = hit.task or view.task
         agent = view.agent or (task.agent if task else None)
-        which = (agent.id if agent else 0, task.tenant if task else "", task.task_id if task else "")
+        of_task = (task.tenant, task.task_id) if task is not None and not hit.per_agent else ("", "")
+        which = (agent.id if agent else 0, *of_task)
         # The level tells incidents apart too: an information must not hide the violation that follows it.
         key = (rule.name, which, hit.discriminator, level)
         count = self._incidents.get(key, 0) + 1
@@ -244,21 +314,14 @@ class Engine:
     # --- remembering
 
     def _apply(self, observation: Observation, verdict: Verdict) -> None:
-        ledger = self.ledger
-        if isinstance(observation, TaskSeen):
-            seen = apply.task_seen(ledger, observation, self._now[1])
-            if seen is not None:
-                verdict.task, verdict.transition = seen
-        elif isinstance(observation, ArtifactSeen):
-            verdict.task = apply.artifact_seen(ledger, observation)
-        elif isinstance(observation, CallStarted):
-            apply.call_started(ledger, observation)
-        elif isinstance(observation, CallRedirected):
-            ledger.same_agent(ledger.agent_of_call(observation.call), observation.endpoint)
-        elif isinstance(observation, CallFailed):
-            apply.call_failed(ledger, observation)
-        elif isinstance(observation, CardFetched):
-            verdict.card = apply.card_fetched(ledger, observation)
+        effect = apply(self.ledger, observation, self._now[1])
+        verdict.task, verdict.transition, verdict.card = effect.task, effect.transition, effect.card
+        if effect.task is not None and (effect.transition is not None or not isinstance(observation, TaskSeen | ArtifactSeen)):
+            self._deadlines.schedule(effect.task, self.settings)
+        if effect.card is not None and effect.card.changed:
+            for task in effect.card.agent.tasks.values():
+                if task.pushed:
+                    self._deadlines.schedule(task, self.settings)
 
     def _withhold(self, judged: list[Judged], observation: Observation, verdict: Verdict) -> None:
         if not isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen | CallFailed):
@@ -266,7 +329,7 @@ class Engine:
         for each in judged:
             task = verdict.task or each.hit.task
             if each.finding.action is Strictness.RAISE and task is not None:
-                apply.answer_withheld(self.ledger, task, observation)
+                answer_withheld(self.ledger, task, observation)
 
     def _export(self, finding: Finding, context: Any) -> None:
         for exporter in self.exporters:

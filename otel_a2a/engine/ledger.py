@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from otel_a2a.engine.records import Agent, CardDocument, Task, TaskKey
-from otel_a2a.observations import CallStarted, CardFacts, CardRequested
+from otel_a2a.engine.records import Agent, CardDocument, Discovery, Task, TaskKey
+from otel_a2a.observations import ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
 
 TROUBLED = 256
 """Troubled tasks remembered per agent."""
@@ -36,6 +36,9 @@ class Ledger:
         self._live: OrderedDict[Task, None] = OrderedDict()
         self._ended: OrderedDict[Task, None] = OrderedDict()
         self._tombstones: OrderedDict[tuple[int, str, str], tuple[str, int]] = OrderedDict()
+        self._by_id: dict[str, list[Task]] = {}
+        self.discoveries: OrderedDict[str, Discovery] = OrderedDict()
+        """By the address whose card is sought."""
 
     # --- agents
 
@@ -73,6 +76,19 @@ class Ledger:
             self.add_endpoint(agent, interface.url)
         return agent
 
+    def discovery(self, base: str) -> Discovery:
+        """The discovery at an address; the first attempt makes it."""
+        held = self.discoveries.get(base)
+        if held is None:
+            held = self.discoveries[base] = Discovery(base)
+            if len(self.discoveries) > self._max_agents:
+                self.discoveries.popitem(last=False)
+        return held
+
+    def documents_at(self, url: str) -> list[CardDocument]:
+        """The documents fetched from ``url``, of every kind and credential."""
+        return [agent.documents[key] for key, agent in self._by_document.items() if key[0] == url]
+
     def attach(self, agent: Agent, document: CardDocument) -> None:
         # Again at the end: a rotating credential makes a new document each time, and the oldest of those leave first.
         agent.documents.pop(document.key, None)
@@ -106,6 +122,7 @@ class Ledger:
         for task in agent.tasks.values():
             self._live.pop(task, None)
             self._ended.pop(task, None)
+            self._forget_id(task)
 
     def _new_agent(self, address: str, port: int | None) -> Agent:
         while len(self._agents) >= self._max_agents:
@@ -123,9 +140,12 @@ class Ledger:
         for key, task in other.tasks.items():
             if agent.tasks.setdefault(key, task) is task:
                 task.agent = agent
+                if task.context_id:
+                    agent.contexts.setdefault(task.context_id, {})[key] = task
             else:
                 self._live.pop(task, None)
                 self._ended.pop(task, None)
+                self._forget_id(task)
         for key, task in other.troubled.items():
             agent.troubled.setdefault(key, task)
         self._agents.pop(other.id, None)
@@ -149,8 +169,43 @@ class Ledger:
         self.add_task(task)
         return task
 
+    def find(self, task_id: str, endpoint: str = "", tenant: str = "") -> Task | None:
+        """The task of this id, whichever agent's, if it is the only one; or that of the agent at ``endpoint``."""
+        if endpoint:
+            return self.task(self.by_endpoint.get(endpoint), tenant, task_id)
+        held = self._by_id.get(task_id, ())
+        return held[0] if len(held) == 1 else None
+
+    def delivered_to(self, seen: TaskSeen | ArtifactSeen) -> Task | None:
+        """The task that a webhook tells of, where the delivery may be believed: its token is the one that was registered, or
+        the application vouches for it."""
+        task = self.find(seen.task_id)
+        delivery = seen.delivery
+        if task is None or delivery is None:
+            return None
+        known = bool(delivery.token) and delivery.token in task.webhooks.values()
+        return task if delivery.verified or known else None
+
+    def set_context(self, task: Task, context_id: str) -> None:
+        """Note the context of a task."""
+        task.context_id = context_id
+        task.agent.contexts.setdefault(context_id, {})[(task.tenant, task.task_id)] = task
+
+    def _forget_id(self, task: Task) -> None:
+        held = self._by_id.get(task.task_id)
+        if held is not None and task in held:
+            held.remove(task)
+            if not held:
+                del self._by_id[task.task_id]
+        in_context = task.agent.contexts.get(task.context_id)
+        if in_context is not None:
+            in_context.pop((task.tenant, task.task_id), None)
+            if not in_context:
+                del task.agent.contexts[task.context_id]
+
     def add_task(self, task: Task) -> None:
         task.agent.tasks[(task.tenant, task.task_id)] = task
+        self._by_id.setdefault(task.task_id, []).append(task)
         (self._ended if task.terminal else self._live)[task] = None
         if len(self._live) + len(self._ended) > self._max_tasks:
             self._evict()
@@ -190,18 +245,9 @@ class Ledger:
         key: TaskKey = (task.tenant, task.task_id)
         task.agent.tasks.pop(key, None)
         task.agent.troubled.pop(key, None)
+        self._forget_id(task)
         if task.terminal:
             self._tombstones[(task.agent.id, task.tenant, task.task_id)] = (task.terminal, task.terminal_seq)
             if len(self._tombstones) > self._max_tasks:
                 self._tombstones.popitem(last=False)
 
-
-def in_force(agent: Agent | None, endpoint: str) -> CardDocument | None:
-    """The newest accepted document that lists ``endpoint``, extended over public (rules.md, definitions)."""
-    best: CardDocument | None = None
-    for document in agent.documents.values() if agent else ():
-        if all(interface.url != endpoint for interface in document.current.card.interfaces):
-            continue
-        if best is None or (document.key[1], document.fetched_seq) > (best.key[1], best.fetched_seq):
-            best = document
-    return best

@@ -133,7 +133,7 @@ def intact(task: Task, artifacts: Iterable[ArtifactFacts], before: int) -> bool:
     if task.artifacts_forgotten:
         return True
     present = {artifact.artifact_id for artifact in artifacts}
-    return all(artifact_id in present for artifact_id, seq in task.artifacts.items() if seq < before)
+    return all(artifact_id in present for artifact_id, held in task.artifacts.items() if held.seq < before)
 
 
 def lost(task: Task, failed: CallFailed) -> bool:

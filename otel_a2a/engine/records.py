@@ -76,7 +76,10 @@ class CardDocument:
     rejected: bool = False
     """The application refused it, and has not fetched it since."""
     span: SpanRef | None = None
-    polls_between: int = 0
+    is_traced: bool = False
+    reads_seen: int = 0
+    """Reads of tasks counted by its agent when it was last fetched."""
+    fetches_per_read: int = 0
     """Fetches in a row with exactly one read of a task between them."""
 
     @property
@@ -174,6 +177,8 @@ class Task:
     """Stream (``seq`` of its call) → the furthest state seen in it."""
     open_streams: set[int] = field(default_factory=set)
     timestamp: float | None = None
+    read_seq: int = 0
+    """When an answer to GetTask was last received."""
     read_timestamp: float | None = None
     generation: int | None = None
     changed_at: float = 0.0
@@ -206,8 +211,7 @@ class Task:
     """Keyed digest of the URL → keyed digest of the token."""
     delivered_at: float = 0.0
     # --- artifacts
-    artifacts: dict[str, int] = field(default_factory=dict)
-    """Artifact id → when it was first received."""
+    artifacts: dict[str, Artifact] = field(default_factory=dict)
     artifacts_forgotten: bool = False
     # --- messages
     created_by: SentMessage | None = None
@@ -273,6 +277,16 @@ class Task:
         return Disposition.INTERRUPTED if self.state in INTERRUPTED else Disposition.ACTIVE
 
 
+@dataclass(slots=True, frozen=True)
+class Owner:
+    """Who had an artifact first."""
+
+    task_id: str
+    tenant: str
+    credential: str
+    context_id: str
+
+
 @dataclass(slots=True, eq=False)
 class Send:
     """A send on its way, or that ended without an answer: what a repetition of it would duplicate."""
@@ -300,14 +314,18 @@ class Agent:
     """Tasks that went back, were lost, or whose answer was withheld: the newest few."""
     sends: OrderedDict[int, Send] = field(default_factory=OrderedDict)
     """By ``seq`` of their call."""
+    reads: int = 0
+    """Reads of tasks sent to it."""
     only_messages: bool = False
     """It has answered with messages, and never with a task (rules.md, G11)."""
     refused_seq: int = 0
     """When its task endpoint last answered 401, 403, 404 or 410 and no A2A error."""
     refused_message: SentMessage | None = None
     refused_credential: str = ""
-    artifact_owners: OrderedDict[tuple[str, str], tuple[Task, str]] = field(default_factory=OrderedDict)
-    """Artifact id and digest → the task that had it first, and its context."""
+    artifact_owners: OrderedDict[tuple[str, str], Owner] = field(default_factory=OrderedDict)
+    """Artifact id and digest → who had it first: the newest few."""
+    artifact_contexts: OrderedDict[str, set[str]] = field(default_factory=OrderedDict)
+    """Artifact id → the contexts it was seen in: the newest few."""
 
     @property
     def label(self) -> str:

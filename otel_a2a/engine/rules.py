@@ -26,6 +26,7 @@ from otel_a2a.observations import CallStarted, Observation
 
 if TYPE_CHECKING:
     from otel_a2a.config import Settings
+    from otel_a2a.engine.ledger import Ledger
     from otel_a2a.errors import A2APolicyError
 
 RULESET = "otel-a2a"
@@ -50,15 +51,23 @@ class Hit:
     task_card_revision: str = ""
     level: Level | None = None
     party: Party | None = None
+    per_agent: bool = False
+    """The incident is the agent's, whichever task it was noticed in."""
 
 
 @dataclass(slots=True)
 class View:
-    """The ledger as it was before the observation, for one observation. Rules read it and change nothing."""
+    """The ledger as it was before the observation, for one observation. Rules read it and change nothing.
+
+    ``now`` is in seconds of the engine's clock. ``document`` is the card document that an observation of a card is about.
+    """
 
     agent: Agent | None
     task: Task | None
     call: CallStarted | None
+    ledger: Ledger
+    now: float
+    document: CardDocument | None = None
 
     @property
     def documents(self) -> Iterable[CardDocument]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import CardChange, Transition
-from otel_a2a.engine.findings import Finding, Level, Strictness
+from otel_a2a.engine.findings import Finding, Level, Phase, Strictness
 from otel_a2a.engine.records import CardDocument, Task
 from otel_a2a.engine.rules import Hit, Rule, View
 from otel_a2a.engine.strictness import Policy
@@ -21,9 +21,12 @@ from otel_a2a.observations import (
     CardFetchFailed,
     CardRequested,
     Channel,
+    DeadlineReached,
+    LocalDecision,
     MessageSeen,
     Observation,
     SpanRef,
+    StateExpected,
     TaskSeen,
 )
 
@@ -74,6 +77,10 @@ def effective_level(rule: Rule, hit: Hit, policy: Policy, host: str, label: str)
 
 def may_raise(rule: Rule, observation: Observation, view: View, settings: Settings) -> bool:
     """Whether an exception may stop the application here at all (design §4, rules.md G10)."""
+    if isinstance(observation, LocalDecision):
+        return observation.declared
+    if rule.phase is Phase.LOCAL and not isinstance(observation, CallStarted):
+        return False
     if isinstance(observation, CallStarted):
         # Reads and cancels stay free, so that there always is a way to find out, and a way out.
         return rule.boundary != "identity" or observation.is_send
@@ -123,7 +130,7 @@ def make_finding(
         boundary=rule.boundary,
         level=level,
         action=action,
-        phase=rule.phase,
+        phase=_phase(observation),
         party=hit.party or rule.party,
         message=hit.message,
         agent=f"{address}:{port}" if port else address,
@@ -146,6 +153,15 @@ def make_finding(
     )
 
 
+def _phase(observation: Observation) -> Phase:
+    """When the finding was made: a rule may look at more than one kind of moment."""
+    if isinstance(observation, CallStarted | CardRequested):
+        return Phase.REQUEST
+    if isinstance(observation, LocalDecision | StateExpected):
+        return Phase.LOCAL
+    return Phase.DEADLINE if isinstance(observation, DeadlineReached) else Phase.RESPONSE
+
+
 def _subject(observation: Observation) -> tuple[CallStarted | None, SpanRef | None]:
     if isinstance(observation, CallStarted):
         return observation, observation.span
@@ -153,6 +169,10 @@ def _subject(observation: Observation) -> tuple[CallStarted | None, SpanRef | No
         return None, observation.span
     if isinstance(observation, CardFetched | CardFetchFailed):
         return None, observation.request.span
+    if isinstance(observation, LocalDecision):
+        return None, observation.span
+    if isinstance(observation, DeadlineReached):
+        return None, observation.task.origin
     call: CallStarted | None = getattr(observation, "call", None)
     return call, call.span if call else None
 
@@ -172,5 +192,5 @@ def policy_error(judged: list[Judged], *, request_sent: bool) -> A2APolicyError 
 
 def request_sent(observation: Observation) -> bool:
     """Whether the agent already has the request when this observation is judged."""
-    return not isinstance(observation, CallStarted | CardRequested)
+    return not isinstance(observation, CallStarted | CardRequested | LocalDecision)
 

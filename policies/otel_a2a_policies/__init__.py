@@ -8,6 +8,14 @@ the exception its class.
 from __future__ import annotations
 
 from otel_a2a.engine.rules import Rule
-from otel_a2a_policies import identity, lifecycle
+from otel_a2a_policies import admission, artifacts, continuity, delivery, disposition, identity, lifecycle
 
-RULES: tuple[Rule, ...] = (*lifecycle.RULES, *identity.RULES)
+RULES: tuple[Rule, ...] = (
+    *lifecycle.RULES,
+    *identity.RULES,
+    *continuity.RULES,
+    *artifacts.RULES,
+    *disposition.RULES,
+    *admission.RULES,
+    *delivery.RULES,
+)

@@ -83,7 +83,7 @@ def message_resent_after_regression(call: CallStarted, view: View, settings: Set
         return
     if call.task_id:
         if view.task is not None:
-            yield from _resent_into(call, call.message, view.task)
+            yield from _resent_into(call, view.task)
         return
     troubled = [task for task in reversed(view.agent.troubled.values()) if _left_after_trouble(call, task)]
     found = (_resent_beside(call, call.message, task) for task in troubled if task.tenant == call.tenant)
@@ -93,10 +93,10 @@ def message_resent_after_regression(call: CallStarted, view: View, settings: Set
         yield max(hits, key=lambda hit: (hit.level or Level.VIOLATION).severity)
 
 
-def _resent_into(call: CallStarted, message: SentMessage, task: Task) -> Iterator[Hit]:
+def _resent_into(call: CallStarted, task: Task) -> Iterator[Hit]:
     if not _left_after_trouble(call, task):
         return
-    if any(_same_id(message, sent) or _same_parts(message, sent) for sent in _sent(task)):
+    if repeats_a_message(call, task):
         yield _resent(task, "sent again under the same task id")
 
 
@@ -125,6 +125,12 @@ def _resent(task: Task, how: str, level: Level | None = None) -> Hit:
         previous_state=task.state,
         level=level,
     )
+
+
+def repeats_a_message(call: CallStarted, task: Task) -> bool:
+    """Whether ``call`` repeats the creating or the last accepted message of ``task``."""
+    message = call.message
+    return message is not None and any(_same_id(message, sent) or _same_parts(message, sent) for sent in _sent(task))
 
 
 def _left_after_trouble(call: CallStarted, task: Task) -> bool:

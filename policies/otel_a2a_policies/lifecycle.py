@@ -12,9 +12,24 @@ from collections.abc import Iterator
 from otel_a2a.config import Settings
 from otel_a2a.engine import order
 from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
-from otel_a2a.errors import TaskResurrectionError
-from otel_a2a.observations import READS, A2AError, CallFailed, Method, TaskSeen
+from otel_a2a.errors import AgentCardDivergenceError, TaskResurrectionError
+from otel_a2a.observations import (
+    INTERRUPTED,
+    READS,
+    TERMINAL,
+    A2AError,
+    CallFailed,
+    Channel,
+    DeadlineReached,
+    Method,
+    TaskSeen,
+    TaskState,
+)
+
+NO_INFORMATION = frozenset(("unknown", "unspecified", "task_state_unspecified", "task_state_unknown", "0"))
+"""States by which an agent says that it cannot tell."""
 
 
 @rule(
@@ -137,4 +152,233 @@ def _asked(method: str) -> str:
     return {Method.GET_TASK: "a read", Method.SUBSCRIBE_TO_TASK: "a subscription"}.get(method, "a message into it")
 
 
-RULES: tuple[Rule, ...] = (backward_transition, terminal_state_changed, task_lost)
+@rule(
+    name="unknown-state",
+    boundary="lifecycle",
+    level=Level.IMPROVEMENT,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=AgentCardDivergenceError,
+    on=(TaskSeen,),
+    origin="A2A 1.0 §4.1.3; field reports",
+    summary="The agent gave a task a state that A2A does not have, or none.",
+)
+def unknown_state(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """Once per agent and value, and no state is learned of it. ``unknown`` and *unspecified* are values of A2A."""
+    if seen.state is not None or seen.raw_state.lower() in NO_INFORMATION:
+        return
+    said = f"state {seen.raw_state[:40]!r}, which A2A does not have" if seen.raw_state else "no state"
+    yield Hit(
+        f"task {seen.task_id} was shown with {said}: clients cannot tell whether it goes on",
+        discriminator=seen.raw_state[:40],
+        per_agent=True,
+    )
+
+
+@rule(
+    name="final-flag-on-live-task",
+    boundary="lifecycle",
+    level=Level.IMPROVEMENT,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=AgentCardDivergenceError,
+    on=(TaskSeen,),
+    origin="field reports",
+    summary="The last event of a stream left the task neither ended nor waiting.",
+)
+def final_flag_on_live_task(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """``final: true`` (0.x) with a state that is neither terminal nor interrupted."""
+    if not seen.final or seen.state is None or seen.state in TERMINAL or seen.state in INTERRUPTED:
+        return
+    yield Hit(
+        f"task {seen.task_id} was {seen.state} in the last event of its stream: the stream is over, the task is not. Read it",
+        state=seen.state,
+        task=view.task,
+    )
+
+
+@rule(
+    name="snapshot-rolled-back",
+    boundary="lifecycle",
+    level=Level.IMPROVEMENT,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=TaskResurrectionError,
+    on=(TaskSeen,),
+    origin="field reports; A2A 1.1 draft (generation)",
+    summary="A later read of a task showed an older version of it.",
+)
+def snapshot_rolled_back(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """Of two GetTask answers, in the order of G2, the later has an older timestamp (beyond the clock skew) or a lower
+    ``generation``."""
+    task, call = view.task, seen.call
+    if task is None or call is None or call.method != Method.GET_TASK or not 0 < task.read_seq < call.seq:
+        return
+    older = (
+        seen.timestamp is not None
+        and task.read_timestamp is not None
+        and seen.timestamp < task.read_timestamp - settings.clock_skew
+    )
+    lower = seen.generation is not None and task.generation is not None and 0 < seen.generation < task.generation
+    if older or lower:
+        yield Hit(
+            f"a later read of task {task.task_id} showed an older version of it: another replica, or a restored copy, answers",
+            task=task,
+            state=seen.state or "",
+            previous_state=task.state,
+        )
+
+
+@rule(
+    name="task-stuck",
+    boundary="lifecycle",
+    level=Level.VIOLATION,
+    party=Party.AGENT,
+    phase=Phase.DEADLINE,
+    exception=AgentCardDivergenceError,
+    on=(DeadlineReached,),
+    origin="seed 001; field reports",
+    summary="A task showed no progress for longer than it may.",
+)
+def task_stuck(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
+    """Submitted or working, and no state, status message or artifact for the deadline. Interrupted tasks never are.
+
+    Without a deadline (``task_deadline``, a hinted duration, or the hinted skill's) there is no finding. ``probed=false`` in
+    the message: nobody has asked since, so that it may have ended unseen.
+    """
+    task = view.task
+    if reached.kind != "task-stuck" or task is None or settings.watched_elsewhere:
+        return
+    probed = bool(task.open_streams) or task.read_at > task.changed_at
+    since = view.now - max(task.created_at, task.changed_at)
+    yield Hit(
+        f"task {task.task_id} is {task.state} and has shown no progress for {since:.0f} s (probed={str(probed).lower()}): "
+        "read it once; if it is still so, cancel it or start anew. It has not failed",
+        task=task,
+        previous_state=task.state,
+    )
+
+
+@rule(
+    name="unprobed-wait",
+    boundary="lifecycle",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.DEADLINE,
+    exception=AgentCardDivergenceError,
+    on=(DeadlineReached,),
+    origin="seed 001",
+    summary="A task is past its expected duration, and nobody has looked at it.",
+)
+def unprobed_wait(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
+    """The expected duration is past, and there was no read, stream or delivery in this process since the creation."""
+    task = view.task
+    if reached.kind != "unprobed-wait" or task is None or settings.watched_elsewhere:
+        return
+    yield Hit(
+        f"task {task.task_id} is past its expected duration and was never read: ask (GetTask) before assuming anything",
+        task=task,
+        previous_state=task.state,
+    )
+
+
+@rule(
+    name="expected-state-missed",
+    boundary="lifecycle",
+    level=Level.VIOLATION,
+    party=Party.AGENT,
+    phase=Phase.DEADLINE,
+    exception=AgentCardDivergenceError,
+    on=(DeadlineReached,),
+    origin="seed 001",
+    summary="A state that the application expected by a time did not come.",
+)
+def expected_state_missed(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
+    """The hint ``expect_state(task, state, within)`` was not met."""
+    task = view.task
+    if reached.kind != "expected-state-missed" or task is None:
+        return
+    for each in task.expectations:
+        if each.due_at <= view.now:
+            yield Hit(
+                f"task {task.task_id} was expected to be {each.state} by now and is {task.terminal or task.state}: stop waiting "
+                "for that state",
+                task=task,
+                discriminator=f"{each.state}@{each.seq}",
+                state=each.state,
+                previous_state=task.state,
+            )
+
+
+def _declares_history(view: View) -> bool:
+    return any(document.current.card.state_transition_history for document in view.documents)
+
+
+def _skipped(seen: TaskSeen, view: View, settings: Settings) -> Task | None:
+    """The task, where the whole of its creating stream was seen and never showed it working, nor did anything else."""
+    task, call = view.task, seen.call
+    if not settings.history_declared or task is None or call is None or not _declares_history(view):
+        return None
+    whole = seen.channel == Channel.STREAM and call.creates and task.created_in == call.seq
+    return task if whole and TaskState.WORKING not in task.first_seen else None
+
+
+@rule(
+    name="state-skipped",
+    boundary="lifecycle",
+    level=Level.IMPROVEMENT,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=AgentCardDivergenceError,
+    on=(TaskSeen,),
+    origin="seed 001",
+    summary="The agent declares that it shows every transition, and a task ended without having been shown working.",
+)
+def state_skipped(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """Only where the profile takes ``stateTransitionHistory: true`` for that promise, which A2A never made."""
+    task = _skipped(seen, view, settings)
+    if task is not None and seen.state in TERMINAL:
+        yield Hit(
+            f"task {task.task_id} went to {seen.state} without being shown as working, though its agent declares history",
+            task=task,
+            state=seen.state or "",
+            previous_state=task.state,
+        )
+
+
+@rule(
+    name="input-required-without-working",
+    boundary="lifecycle",
+    level=Level.VIOLATION,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=AgentCardDivergenceError,
+    on=(TaskSeen,),
+    origin="seed 001",
+    summary="The agent declares that it shows every transition, and asked for input before it was shown working.",
+)
+def input_required_without_working(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """Only under that same profile: A2A itself allows it."""
+    task = _skipped(seen, view, settings)
+    if task is not None and seen.state == TaskState.INPUT_REQUIRED:
+        yield Hit(
+            f"task {task.task_id} asked for input without having been shown as working, though its agent declares history",
+            task=task,
+            state=seen.state or "",
+            previous_state=task.state,
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    backward_transition,
+    terminal_state_changed,
+    task_lost,
+    unknown_state,
+    final_flag_on_live_task,
+    snapshot_rolled_back,
+    task_stuck,
+    unprobed_wait,
+    expected_state_missed,
+    state_skipped,
+    input_required_without_working,
+)

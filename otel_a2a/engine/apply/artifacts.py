@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Artifacts received: remembered by id, digest and length, never by content."""
+
+from __future__ import annotations
+
+from otel_a2a.engine.apply.effects import NOTHING, Effect
+from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.records import ARTIFACTS, CHUNKS, Artifact, Owner, Task
+from otel_a2a.observations import ArtifactFacts, ArtifactSeen, TaskSeen
+
+OWNERS = 2_000
+"""Artifacts remembered per agent, to know one that turns up in another task."""
+
+
+def artifact_seen(ledger: Ledger, seen: ArtifactSeen) -> Effect:
+    """An artifact event arrived."""
+    if not seen.task_id:
+        return NOTHING
+    if seen.call is None:
+        task = ledger.delivered_to(seen)
+    else:
+        task = ledger.task(ledger.agent_of_call(seen.call), seen.call.tenant, seen.task_id)
+    if task is None:
+        return NOTHING
+    task.answered_seq = seen.seq
+    task.changed_at = seen.at
+    if seen.call is None:
+        task.delivered_at = seen.at
+    if seen.artifact.artifact_id:
+        remember_artifact(task, seen.artifact, seen, whole=False)
+    return Effect(task)
+
+
+def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen, *, whole: bool) -> None:
+    """Keep what is known of an artifact: ``whole`` as a snapshot shows it, else as one more event of it."""
+    held = task.artifacts.get(facts.artifact_id)
+    if held is None:
+        if len(task.artifacts) >= ARTIFACTS:
+            task.artifacts_forgotten = True
+            return
+        held = task.artifacts[facts.artifact_id] = Artifact(seen.seq)
+    if isinstance(seen, ArtifactSeen):
+        _take_event(held, facts, seen)
+    elif not held.appended or facts.length >= held.length:
+        held.digest, held.length = facts.digest, facts.length
+    _remember_owner(task, facts, seen)
+
+
+def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen) -> None:
+    if len(held.chunks) < CHUNKS:
+        held.chunks.add(facts.digest)
+    if seen.append:
+        held.appended = True
+        held.length += facts.length
+        held.digest = ""
+    else:
+        held.appended = False
+        held.digest, held.length = facts.digest, facts.length
+    if seen.last_chunk and seen.call is not None:
+        held.sealed_in = seen.call.seq
+
+
+def _remember_owner(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen) -> None:
+    if not facts.length or seen.call is None:
+        return
+    agent = task.agent
+    context_id = seen.context_id or task.context_id
+    owner = Owner(task.task_id, task.tenant, seen.call.credential, context_id)
+    agent.artifact_owners.setdefault((facts.artifact_id, facts.digest), owner)
+    if len(agent.artifact_owners) > OWNERS:
+        agent.artifact_owners.popitem(last=False)
+    contexts = agent.artifact_contexts.setdefault(facts.artifact_id, set())
+    if context_id and len(contexts) < 3:
+        contexts.add(context_id)
+    if len(agent.artifact_contexts) > OWNERS:
+        agent.artifact_contexts.popitem(last=False)

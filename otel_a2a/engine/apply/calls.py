@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls: a request left, was answered, failed, or its stream ended. None of that is a state of a task."""
+
+from __future__ import annotations
+
+from otel_a2a.engine import order
+from otel_a2a.engine.apply.effects import NOTHING, Effect
+from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.records import CONTEXTS, Agent, Send, Task
+from otel_a2a.observations import (
+    READS,
+    TERMINAL,
+    A2AError,
+    ArtifactSeen,
+    CallAnswered,
+    CallFailed,
+    CallRedirected,
+    CallStarted,
+    MessageSeen,
+    Method,
+    StreamEnded,
+    TaskSeen,
+)
+
+SENDS = 64
+"""Sends remembered per agent, to know one that is repeated."""
+READ_WINDOW = 60.0
+"""Seconds within which one read of an ended task follows another."""
+TURNED_AWAY = (401, 403, 404, 410)
+
+
+def call_started(ledger: Ledger, call: CallStarted) -> Effect:
+    """A request leaves: it was not refused."""
+    agent = ledger.agent_of_call(call)
+    if call.is_send and call.message is not None:
+        agent.sends[call.seq] = Send(call.message, call.context_id, call.seq, call.at)
+        if len(agent.sends) > SENDS:
+            agent.sends.popitem(last=False)
+    if call.method in READS:
+        agent.reads += 1
+    task = ledger.task(agent, call.tenant, call.task_id)
+    if task is None:
+        return NOTHING
+    if call.is_send:
+        _message_leaves(ledger, task, call)
+    elif call.method == Method.CANCEL_TASK:
+        task.cancel_seq = call.seq
+    elif call.method == Method.DELETE_PUSH_CONFIG:
+        task.pushed = False
+        task.webhooks.clear()
+    elif call.method == Method.GET_TASK:
+        _read_leaves(task, call)
+    if call.push is not None:
+        task.pushed = True
+        task.webhooks[call.push.url] = call.push.token
+    return Effect(task)
+
+
+def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
+    if call.protocol_version == "0.1" and task.terminal:
+        # In 0.1 the client names the task and a message into an ended one begins it anew.
+        _begin_anew(ledger, task, call)
+    task.message_seq = call.seq
+    if call.context_id and len(task.contexts) < CONTEXTS:
+        task.contexts.add(call.context_id)
+    if task.pushed or call.protocol_version == "0.1":
+        # A webhook may have told the application more than is seen here, and in 0.1 every message may begin anew: this
+        # one counts as an answer to a question.
+        task.interrupted_seq, task.resumed_seq = call.seq, 0
+
+
+def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
+    task.begun_seq = call.seq
+    task.created_at = call.at
+    task.state = task.terminal = ""
+    task.state_seq = task.state_stream = task.terminal_seq = 0
+    task.turn_seq = task.interrupted_seq = task.resumed_seq = task.lost_seq = task.cancel_seq = 0
+    task.first_seen.clear()
+    task.streams.clear()
+    task.artifacts.clear()
+    ledger.touch(task)
+
+
+def _read_leaves(task: Task, call: CallStarted) -> None:
+    if not 0 < task.terminal_seq < call.seq:
+        return
+    soon = task.reads_when_ended and call.at - task.last_read_sent_at <= READ_WINDOW
+    task.reads_when_ended = task.reads_when_ended + 1 if soon else 1
+    task.last_read_sent_at = call.at
+
+
+def message_seen(ledger: Ledger, seen: MessageSeen) -> Effect:
+    """An agent answered with a message."""
+    if seen.call is None:
+        return NOTHING
+    agent = ledger.agent_of_call(seen.call)
+    if not agent.tasks and not seen.task_id:
+        agent.only_messages = True
+    answered(agent, seen.call)
+    task = ledger.task(agent, seen.call.tenant, seen.task_id or seen.call.task_id)
+    if task is not None:
+        task.answered_seq = seen.seq
+        task.changed_at = seen.at
+    return Effect(task)
+
+
+def call_answered(ledger: Ledger, done: CallAnswered) -> Effect:
+    """A call ended with an answer that was read to its end."""
+    answered(ledger.agent_of_call(done.call), done.call)
+    return NOTHING
+
+
+def answered(agent: Agent, call: CallStarted) -> None:
+    """The agent took the call: nothing of it is in doubt, and its endpoint is open to us."""
+    agent.sends.pop(call.seq, None)
+    agent.refused_seq = 0
+
+
+def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
+    """A call ended with an error: no state, but perhaps a loss, a door that is closed, or a send in doubt."""
+    call = failed.call
+    agent = ledger.agent_of_call(call)
+    if failed.from_agent:
+        answered(agent, call)
+    else:
+        _note_doubt(agent, failed)
+    task = ledger.task(agent, call.tenant, call.task_id)
+    if task is None:
+        return NOTHING
+    if failed.from_agent:
+        task.answered_seq = failed.seq
+    if call.method == Method.CANCEL_TASK and failed.error not in (A2AError.TASK_NOT_CANCELABLE, A2AError.TASK_NOT_FOUND):
+        task.cancel_at = failed.at
+    if call.push is not None and call.method == Method.CREATE_PUSH_CONFIG:
+        task.webhooks.pop(call.push.url, None)
+        task.pushed = bool(task.webhooks)
+    if failed.from_agent and failed.error == A2AError.TASK_NOT_FOUND:
+        _note_loss(ledger, task, failed)
+    return Effect(task)
+
+
+def _note_doubt(agent: Agent, failed: CallFailed) -> None:
+    sent = agent.sends.get(failed.call.seq)
+    if failed.status is None or failed.status >= 500:
+        if sent is not None:
+            sent.unanswered_seq = failed.seq
+        return
+    agent.sends.pop(failed.call.seq, None)
+    if failed.status in TURNED_AWAY:
+        agent.refused_seq = failed.seq
+        agent.refused_message = failed.call.message
+        agent.refused_credential = failed.call.credential
+
+
+def _note_loss(ledger: Ledger, task: Task, failed: CallFailed) -> None:
+    call = failed.call
+    if call.method != Method.CANCEL_TASK and call.method not in READS and not call.is_send:
+        return
+    if not order.lost(task, failed) or task.credential != call.credential:
+        return
+    if not task.lost_seq:
+        task.lost_seq = failed.seq
+    if task.trouble_seq:
+        ledger.trouble(task)
+
+
+def stream_ended(ledger: Ledger, ended: StreamEnded) -> Effect:
+    """A stream ended. Its task goes on, as far as anybody knows."""
+    agent = ledger.agent_of_call(ended.call)
+    sent = agent.sends.get(ended.call.seq)
+    if sent is not None:
+        sent.unanswered_seq = ended.seq
+    task = ledger.task(agent, ended.call.tenant, ended.call.task_id or ended.call.answered_task)
+    if task is None:
+        return NOTHING
+    task.open_streams.discard(ended.call.seq)
+    if task.streams.get(ended.call.seq) not in TERMINAL:
+        task.ended_stream_seq = ended.seq
+    return Effect(task)
+
+
+def redirected(ledger: Ledger, redirect: CallRedirected) -> Effect:
+    """The answer comes from another URL, which is the same agent."""
+    ledger.same_agent(ledger.agent_of_call(redirect.call), redirect.endpoint)
+    return NOTHING
+
+
+def answer_withheld(ledger: Ledger, task: Task, answer: TaskSeen | ArtifactSeen | MessageSeen | CallFailed) -> None:
+    """The application got an exception of ours instead of an answer about ``task``."""
+    task.refused_seq = task.refused_seq or answer.seq
+    if not isinstance(answer, CallFailed) and answer.call is not None and answer.call.is_send:
+        # An error would have said that the message was not taken; this one was.
+        task.refused_send = True
+    ledger.trouble(task)

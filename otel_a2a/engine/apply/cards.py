@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Card documents: fetched, confirmed, not to be had."""
+
+from __future__ import annotations
+
+from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
+from otel_a2a.engine.cards import base_of
+from otel_a2a.engine.ledger import Ledger
+from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
+from otel_a2a.observations import CardFetched, CardFetchFailed
+
+DISCOVERY_WINDOW = 5.0
+"""Seconds within which the well-known paths of one address are tried in one discovery (rules.md, G8)."""
+NOT_ALLOWED = 405
+
+
+def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
+    """A card document arrived or was confirmed. Nothing where it is no card."""
+    request = fetched.request
+    held = ledger.document(request)
+    if fetched.confirmed:
+        if held is None:
+            return NOTHING
+        _note_success(ledger, fetched)
+        _mark_fetched(held[0], held[1], fetched)
+        return Effect(card=CardChange(held[0], held[1], held[1].current.revision, changed=False))
+    card = fetched.card
+    if card is None:
+        return NOTHING
+    _note_success(ledger, fetched)
+    if held is not None and _is_another_agent(held[1].current, fetched):
+        # Another agent answers at this address now: a reused port, another deployment (rules.md, G3).
+        ledger.forget_agent(held[0])
+        held = None
+    agent = ledger.agent_of_card(request, card)
+    document = held[1] if held is not None else CardDocument((request.url, request.extended, request.credential))
+    previous = document.current.revision if document.history else ""
+    if previous != fetched.revision:
+        document.history.append(CardVersion(fetched.revision, card, fetched.seq, fetched.at))
+        if len(document.history) > HISTORY:
+            del document.history[0]
+            document.forgotten = True
+    else:
+        document.current.card = card
+    document.digest = fetched.digest
+    _mark_fetched(agent, document, fetched)
+    ledger.attach(agent, document)
+    changed = bool(previous) and previous != fetched.revision
+    return Effect(card=CardChange(agent, document, previous, changed))
+
+
+def _mark_fetched(agent: Agent, document: CardDocument, fetched: CardFetched) -> None:
+    document.fetched_at = fetched.at
+    document.fetched_seq = fetched.seq
+    document.age = fetched.age
+    document.max_age = fetched.max_age
+    document.rejected = False
+    document.span = fetched.request.span
+    document.is_traced = fetched.request.is_traced
+    document.fetches_per_read = document.fetches_per_read + 1 if agent.reads == document.reads_seen + 1 else 0
+    document.reads_seen = agent.reads
+
+
+def _is_another_agent(held: CardVersion, fetched: CardFetched) -> bool:
+    card = fetched.card
+    return bool(card and card.name and held.card.name and card.name != held.card.name)
+
+
+def _note_success(ledger: Ledger, fetched: CardFetched) -> None:
+    if not fetched.request.extended and not fetched.from_cache:
+        discovery = ledger.discovery(base_of(fetched.request.url))
+        discovery.success_seq = fetched.seq
+        discovery.success_at = fetched.at
+
+
+def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
+    """A card's fetch ended without a document. It counts where it started after the last success had ended (G8)."""
+    request = failed.request
+    if request.extended or failed.status == NOT_ALLOWED:
+        return NOTHING
+    discovery = ledger.discovery(base_of(request.url))
+    if 0 < request.seq < discovery.success_seq:
+        # The loser of a race: another attempt, that ended after this one had begun, has the card.
+        return NOTHING
+    sibling = discovery.success_seq and failed.at - discovery.success_at <= DISCOVERY_WINDOW
+    if sibling and failed.status is not None and failed.status < 500 and ledger.document(request) is None:
+        # A path that this agent does not have, tried beside the one that it has.
+        return NOTHING
+    discovery.failure_seq = failed.seq
+    discovery.failure_at = failed.at
+    discovery.reason = failed.reason
+    discovery.span = request.span
+    discovery.is_traced = request.is_traced
+    return NOTHING

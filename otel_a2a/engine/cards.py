@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about cards: which one governs, how old it is, whether its discovery failed, what caused what.
+
+Pure functions over the ledger's records, for rules and ledger alike (rules.md, G6, G8, G9, G11).
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from otel_a2a.config import Settings
+from otel_a2a.engine.records import Agent, CardDocument, Discovery
+from otel_a2a.observations import CallStarted, Hints, LocalDecision, SpanRef
+
+if TYPE_CHECKING:
+    from otel_a2a.engine.ledger import Ledger
+
+CAUSE_WINDOW = 2.0
+"""Seconds within which one thing is taken for the cause of another where no trace tells (G9)."""
+WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+
+
+def covering(agent: Agent | None, endpoint: str) -> list[CardDocument]:
+    """The documents that list ``endpoint``, whether accepted or not."""
+    if agent is None:
+        return []
+    return [
+        document
+        for document in agent.documents.values()
+        if any(interface.url == endpoint for interface in document.current.card.interfaces)
+    ]
+
+
+def governing(agent: Agent | None, endpoint: str) -> CardDocument | None:
+    """The card in force: the newest accepted document that lists ``endpoint``, extended over public."""
+    accepted = [document for document in covering(agent, endpoint) if not document.rejected]
+    return max(accepted, key=lambda document: (document.key[1], document.fetched_seq), default=None)
+
+
+def age(document: CardDocument, now: float) -> float:
+    """Seconds since the document was last fetched or confirmed, what it had spent in shared caches included."""
+    return now - document.fetched_at + document.age
+
+
+def is_stale(document: CardDocument, now: float, settings: Settings, hints: Hints | None) -> bool:
+    """Whether a document is older than it may be for new work. False where nothing says how old that is."""
+    if document.max_age is not None:
+        limit: float | None = max(document.max_age, settings.clock_skew)
+    elif settings.max_card_age is not None:
+        limit = settings.max_card_age
+    else:
+        limit = hints.expected_duration if hints is not None else None
+    return limit is not None and age(document, now) > limit
+
+
+def is_pinned(call: CallStarted, settings: Settings) -> bool:
+    """Whether the application or the operator relies on a card of its own on purpose (G11)."""
+    if call.hints is not None and call.hints.pinned_card:
+        return True
+    label = f"{call.server_address}:{call.server_port}"
+    return any(fnmatchcase(call.server_address, glob) or fnmatchcase(label, glob) for glob in settings.pinned_cards)
+
+
+def base_of(url: str) -> str:
+    """The address of which ``url`` is the card: a fetch URL without its well-known path."""
+    for path in WELL_KNOWN:
+        if url.endswith(path):
+            return url.removesuffix(path)
+    return url
+
+
+def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str) -> Discovery | None:
+    """The discovery of the agent at ``endpoint`` that was decided last.
+
+    Those of its known documents; where it has none, those that never succeeded at an address above the endpoint.
+    """
+    found: list[Discovery] = []
+    if agent is not None:
+        for url, extended, _ in agent.documents:
+            discovery = None if extended else ledger.discoveries.get(base_of(url))
+            if discovery is not None:
+                found.append(discovery)
+    if not found:
+        address = endpoint
+        while address.count("/") >= 2:
+            discovery = ledger.discoveries.get(address)
+            if discovery is not None and not discovery.success_seq:
+                found.append(discovery)
+            address = address.rpartition("/")[0]
+    return max(found, key=lambda discovery: max(discovery.success_seq, discovery.failure_seq), default=None)
+
+
+def is_linked(
+    span: SpanRef | None, is_traced: bool, at: float, effect: CallStarted | LocalDecision, now: float
+) -> bool:
+    """Whether something that happened at ``at`` caused ``effect``: the same trace, or, where there is none, within 2 s."""
+    if is_traced and effect.is_traced:
+        return span is not None and effect.span is not None and span.trace_id == effect.span.trace_id
+    return not is_traced and not effect.is_traced and now - at <= CAUSE_WINDOW

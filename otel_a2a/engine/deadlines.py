@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadlines: what is due when. Judged at each observation, and by the timer where nothing is observed any more.
+
+An entry in the queue is only a reminder: whether it still holds, and until when, is computed from the records when its time
+comes. So progress of a task costs nothing here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+
+from otel_a2a.config import Settings
+from otel_a2a.engine import cards
+from otel_a2a.engine.records import Task
+from otel_a2a.observations import INTERRUPTED, TERMINAL
+
+CANCEL_WINDOW = 60.0
+"""Seconds within which a cancel is confirmed or looked after."""
+WITHDRAWN_WINDOW = 60.0
+"""Seconds after which a card that dropped push has decided so, and is not being deployed."""
+
+
+class Kind:
+    """Kinds of deadlines, named as the rules that judge them."""
+
+    STUCK = "task-stuck"
+    UNPROBED = "unprobed-wait"
+    EXPECTED = "expected-state-missed"
+    CANCEL = "cancel-unconfirmed"
+    WITHDRAWN = "waiting-on-withdrawn-webhook"
+    UNWATCHED = "task-unwatched"
+
+
+def expected_duration(task: Task) -> float | None:
+    """Seconds that the task is expected to take: hinted, else as its hinted skill declares."""
+    hints = task.hints
+    if hints is None:
+        return None
+    if hints.expected_duration is not None or not hints.skill:
+        return hints.expected_duration
+    for document in task.agent.documents.values():
+        for skill, seconds in document.current.card.durations:
+            if skill == hints.skill:
+                return seconds
+    return None
+
+
+def _stuck(task: Task, settings: Settings) -> float | None:
+    limit = expected_duration(task)
+    limit = settings.task_deadline if limit is None else limit
+    if limit is None or not task.is_live or task.state in INTERRUPTED:
+        return None
+    return max(task.created_at, task.changed_at) + limit
+
+
+def _unprobed(task: Task, settings: Settings) -> float | None:
+    limit = expected_duration(task)
+    if limit is None or not task.is_live or task.state in INTERRUPTED:
+        return None
+    if task.read_at or task.streamed or task.delivered_at:
+        return None
+    return task.created_at + limit
+
+
+def _expected(task: Task, settings: Settings) -> float | None:
+    task.expectations = [
+        each
+        for each in task.expectations
+        if task.state != each.state and task.first_seen.get(each.state, 0) <= each.seq and not task.terminal
+    ] + [each for each in task.expectations if task.terminal and each.state in TERMINAL and each.state != task.terminal]
+    return min((each.due_at for each in task.expectations), default=None)
+
+
+def _cancel(task: Task, settings: Settings) -> float | None:
+    if not task.cancel_at or not task.is_live or task.read_at > task.cancel_at:
+        return None
+    return task.cancel_at + CANCEL_WINDOW
+
+
+def _withdrawn(task: Task, settings: Settings) -> float | None:
+    if not task.pushed or not task.is_live:
+        return None
+    document = cards.governing(task.agent, next(iter(task.endpoints), ""))
+    if document is None or document.current.card.push_notifications or len(document.history) < 2:
+        return None
+    if not document.history[-2].card.push_notifications:
+        return None
+    dropped_at = document.current.at
+    if max(task.delivered_at, task.read_at) > dropped_at or task.open_streams:
+        return None
+    return dropped_at + WITHDRAWN_WINDOW
+
+
+def _unwatched(task: Task, settings: Settings) -> float | None:
+    if not task.pushed or not task.is_live:
+        return None
+    if settings.webhook_silence is not None:
+        return max(task.created_at, task.delivered_at, task.read_at) + settings.webhook_silence
+    limit = expected_duration(task)
+    if limit is None or task.delivered_at or task.read_at or task.open_streams:
+        return None
+    return task.created_at + limit
+
+
+DUE: dict[str, Callable[[Task, Settings], float | None]] = {
+    Kind.STUCK: _stuck,
+    Kind.UNPROBED: _unprobed,
+    Kind.EXPECTED: _expected,
+    Kind.CANCEL: _cancel,
+    Kind.WITHDRAWN: _withdrawn,
+    Kind.UNWATCHED: _unwatched,
+}
+_AGAIN = (Kind.EXPECTED, Kind.CANCEL)
+"""Kinds that may be due again in the same task."""
+
+
+class Deadlines:
+    """Reminders in the order of their time. One per task and kind."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, str, Task]] = []
+        self._count = itertools.count()
+
+    @property
+    def next_at(self) -> float | None:
+        """When the next reminder is due, in seconds of the engine's clock."""
+        return self._heap[0][0] if self._heap else None
+
+    def schedule(self, task: Task, settings: Settings) -> None:
+        """Set the reminders that ``task`` needs and does not have."""
+        for kind, due in DUE.items():
+            if kind not in task.scheduled:
+                at = due(task, settings)
+                if at is not None:
+                    task.scheduled.add(kind)
+                    heapq.heappush(self._heap, (at, next(self._count), kind, task))
+
+    def reached(self, now: float, settings_of: Callable[[Task], Settings]) -> list[tuple[str, Task]]:
+        """What is due by ``now``; each once."""
+        due: list[tuple[str, Task]] = []
+        while self._heap and self._heap[0][0] <= now:
+            _, _, kind, task = heapq.heappop(self._heap)
+            at = DUE[kind](task, settings_of(task))
+            if at is None:
+                task.scheduled.discard(kind)
+            elif at > now:
+                heapq.heappush(self._heap, (at, next(self._count), kind, task))
+            else:
+                due.append((kind, task))
+                if kind in _AGAIN:
+                    task.scheduled.discard(kind)
+        return due
+
+    def clear(self) -> None:
+        """Forget all reminders: after a fork the parent keeps them."""
+        self._heap.clear()
+
+
+def settle(kind: str, task: Task, now: float) -> None:
+    """A deadline was judged: note what that makes of the task."""
+    if kind == Kind.STUCK:
+        task.diverged = True
+    elif kind == Kind.EXPECTED:
+        task.diverged = True
+        task.expectations = [each for each in task.expectations if each.due_at > now]
+    elif kind == Kind.CANCEL:
+        task.cancel_at = 0.0

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Admission: the card governs new work, and only that.
+
+None of these rules applies to an agent whose card is pinned (rules.md, G11), nor before a card of the agent is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from otel_a2a.config import Settings
+from otel_a2a.engine import cards
+from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.rules import Hit, Rule, View, rule, short
+from otel_a2a.errors import AgentCardDivergenceError, AgentCardStalenessError, CardTaskBoundaryError, TaskResurrectionError
+from otel_a2a.observations import CallStarted, CardFetched, Method, SentMessage
+
+REPEAT_WINDOW = 600.0
+"""Seconds within which a repeated send duplicates the one before."""
+
+
+@rule(
+    name="created-without-card",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=AgentCardStalenessError,
+    on=(CallStarted,),
+    origin="seeds 000 and 004",
+    summary="New work was sent to an agent whose card could not be fetched.",
+)
+def created_without_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """The newest discovery failed (G8) and no accepted, unexpired document covers the interface.
+
+    With an unexpired copy it is an improvement, unless the profile takes seeds 000 and 004 to the letter.
+    """
+    if not _admits_by_card(call, view, settings):
+        return
+    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint)
+    if discovery is None or not discovery.has_failed:
+        return
+    copies = [
+        document
+        for document in cards.covering(view.agent, call.endpoint)
+        if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints)
+    ]
+    yield Hit(
+        f"new work was sent while the agent's card could not be fetched ({discovery.reason}): what it offers now is unknown. "
+        "Fetch the card first, and send when that succeeds",
+        discriminator=f"{discovery.base}@{discovery.success_seq}",
+        card_revision=copies[0].current.revision if copies else "",
+        level=Level.IMPROVEMENT if copies and not settings.stale_is_violation else None,
+        per_agent=True,
+    )
+
+
+@rule(
+    name="created-from-stale-card",
+    boundary="admission",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=AgentCardStalenessError,
+    on=(CallStarted,),
+    origin="seed 004; field reports",
+    summary="New work was sent on a card that was too old, or that the application had refused.",
+)
+def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """Older than the card's own ``max-age``, else than ``max_card_age`` or the hinted duration; or every document refused.
+
+    Silent where nothing says how old a card may be. A ``max-age`` of 0 allows for the time of the clock skew: the card was
+    fetched for this very call. Once per agent, revision and stale period.
+    """
+    if not _admits_by_card(call, view, settings):
+        return
+    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint)
+    documents = cards.covering(view.agent, call.endpoint)
+    if not documents or discovery is not None and discovery.has_failed:
+        return
+    accepted = [document for document in documents if not document.rejected]
+    if not accepted:
+        newest = max(documents, key=lambda document: document.fetched_seq)
+        why = "the application itself had refused it"
+    else:
+        newest = max(accepted, key=lambda document: document.fetched_seq)
+        if not cards.is_stale(newest, view.now, settings, call.hints):
+            return
+        why = f"it was {cards.age(newest, view.now):.0f} s old"
+    yield Hit(
+        f"new work was sent on card revision {short(newest.current.revision)}, but {why}: fetch the card again before new work",
+        discriminator=f"{newest.current.revision}@{newest.fetched_seq}",
+        card_revision=newest.current.revision,
+        per_agent=True,
+    )
+
+
+@rule(
+    name="stale-after-rejection",
+    boundary="admission",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=AgentCardStalenessError,
+    on=(CallStarted,),
+    origin="seeds 000 and 002",
+    summary="The agent's endpoint turned a call away, and new work was sent there without looking at the card again.",
+)
+def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """401, 403, 404 or 410 with a body that is no A2A error, no success since, and no card fetch finished since.
+
+    The same message with another credential is the answer to a 401, and no new work.
+    """
+    agent = view.agent
+    if agent is None or not _admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
+        return
+    again = call.message is not None and agent.refused_message is not None and _repeats(call.message, agent.refused_message)
+    if again and call.credential != agent.refused_credential:
+        return
+    discovery = cards.newest_discovery(view.ledger, agent, call.endpoint)
+    fetched = max((document.fetched_seq for document in agent.documents.values()), default=0)
+    if max(fetched, discovery.success_seq if discovery else 0) > agent.refused_seq:
+        return
+    yield Hit(
+        "the agent's endpoint turned a call away, and new work was sent there without fetching the card again: the interface "
+        "may have moved, or be closed to this client",
+        discriminator=str(agent.refused_seq),
+        per_agent=True,
+    )
+
+
+@rule(
+    name="skill-not-advertised",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=CardTaskBoundaryError,
+    on=(CallStarted,),
+    origin="seeds 000 and 004",
+    summary="New work was sent for a skill that the agent does not offer.",
+)
+def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """The hinted skill is in none of the accepted documents; an improvement where the newest of them is stale."""
+    skill = call.hints.skill if call.hints is not None else ""
+    if not skill or not _admits_by_card(call, view, settings):
+        return
+    accepted = [document for document in cards.covering(view.agent, call.endpoint) if not document.rejected]
+    if not accepted or any(skill in document.current.card.skills for document in accepted):
+        return
+    newest = max(accepted, key=lambda document: document.fetched_seq)
+    stale = cards.is_stale(newest, view.now, settings, call.hints)
+    yield Hit(
+        f"new work was sent for skill {skill!r}, which card revision {short(newest.current.revision)} does not offer",
+        discriminator=f"{skill}@{newest.current.revision}",
+        card_revision=newest.current.revision,
+        level=Level.IMPROVEMENT if stale else None,
+        per_agent=True,
+    )
+
+
+@rule(
+    name="operation-not-advertised",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=AgentCardStalenessError,
+    on=(CallStarted,),
+    origin="A2A 1.0 §3.3.4; field reports",
+    summary="A new streaming send, or a request for the extended card, that the agent's card denies.",
+)
+def operation_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """Absent is denied where ``capabilities`` is an object; on a card without that key it is an improvement."""
+    streams = call.method == Method.SEND_STREAMING_MESSAGE and _is_new_work(call, view)
+    if not streams and call.method != Method.GET_EXTENDED_CARD or cards.is_pinned(call, settings):
+        return
+    document = cards.governing(view.agent, call.endpoint)
+    if document is None:
+        return
+    card = document.current.card
+    offered = card.streaming if streams else card.extended_card
+    if offered:
+        return
+    what = "streaming" if streams else "an extended card"
+    yield Hit(
+        f"{call.method} was called although card revision {short(document.current.revision)} does not offer {what}",
+        discriminator=f"{call.method}@{document.current.revision}",
+        card_revision=document.current.revision,
+        level=None if offered is False or card.has_capabilities else Level.IMPROVEMENT,
+        per_agent=True,
+    )
+
+
+@rule(
+    name="retry-of-live-task",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=CardTaskBoundaryError,
+    on=(CallStarted,),
+    origin="seed 000",
+    summary="A task was retried that had not ended, or under its own id.",
+)
+def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """Declared by ``hints(retry_of=…)``. A task that is lost, poisoned, diverged or abandoned may be retried."""
+    if not call.is_send or call.hints is None or not call.hints.retry_of or view.agent is None:
+        return
+    old = view.ledger.task(view.agent, call.tenant, call.hints.retry_of)
+    if old is None:
+        return
+    if call.task_id == old.task_id:
+        yield Hit(
+            f"task {old.task_id} was retried under its own id: a retry takes a new task, in the same context",
+            task=old,
+            discriminator="own id",
+            previous_state=old.state,
+        )
+    elif old.is_live and not (old.lost_seq or old.poison or old.diverged or old.abandoned):
+        yield Hit(
+            f"task {old.task_id} was retried while it was still {old.state}: both may run. Wait for its end, or cancel it first",
+            task=old,
+            discriminator="live",
+            previous_state=old.state,
+        )
+
+
+@rule(
+    name="input-mode-not-advertised",
+    boundary="admission",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=CardTaskBoundaryError,
+    on=(CallStarted,),
+    origin="seeds 001 and 004",
+    summary="A part was sent in a media type that neither the agent nor any of its skills takes.",
+)
+def input_mode_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """Parts that state no type, and cards that state no mode, are silent. ``text`` stands for any ``text/…``."""
+    if call.message is None or not call.message.media_types or not _admits_by_card(call, view, settings):
+        return
+    accepted = [document for document in cards.covering(view.agent, call.endpoint) if not document.rejected]
+    modes = {mode for document in accepted for mode in document.current.card.input_modes}
+    if not modes:
+        return
+    for media_type in call.message.media_types:
+        if not any(_takes(mode, media_type) for mode in modes):
+            yield Hit(
+                f"a part of type {media_type} was sent, which no input mode of the agent's card covers",
+                discriminator=media_type,
+                card_revision=accepted[0].current.revision,
+                per_agent=True,
+            )
+
+
+@rule(
+    name="duplicate-send",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=TaskResurrectionError,
+    on=(CallStarted,),
+    origin="field reports",
+    summary="A message was sent again after its first send had ended without an answer: the agent may have both.",
+)
+def duplicate_send(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """The same message id, or the same parts in the same context, within ten minutes. Declared retries are none.
+
+    A violation only with the hint ``side_effect``; otherwise information, because a retry is what most programs want.
+    """
+    if not call.is_send or call.message is None or view.agent is None or call.hints and call.hints.retry_of:
+        return
+    for sent in view.agent.sends.values():
+        if not 0 < sent.unanswered_seq < call.seq or view.now - sent.at > REPEAT_WINDOW:
+            continue
+        same_id = bool(call.message.message_id) and call.message.message_id == sent.message.message_id
+        same_parts = bool(call.message.parts) and call.message.parts == sent.message.parts
+        if same_id or same_parts and call.context_id and call.context_id == sent.context_id:
+            yield Hit(
+                "a message was sent again whose first send had ended without an answer: no agent promises to notice, so its "
+                "side effect may run twice. Look for its task (ListTasks) first",
+                discriminator=call.message.message_id or call.message.parts,
+                level=None if call.hints and call.hints.side_effect else Level.INFORMATION,
+            )
+            return
+
+
+@rule(
+    name="card-changed-under-same-version",
+    boundary="admission",
+    level=Level.VIOLATION,
+    party=Party.AGENT,
+    phase=Phase.RESPONSE,
+    exception=AgentCardDivergenceError,
+    on=(CardFetched,),
+    origin="seed 004",
+    summary="The agent's card changed in what a task depends on, but kept its version.",
+)
+def card_changed_under_same_version(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
+    """Two answers of one document (G6) with the same version and different revisions; once per version and pair.
+
+    Information, since A2A promises nothing of a version and most operators never change it; a violation where the operator
+    declares cards immutable.
+    """
+    document = view.document
+    if document is None or fetched.card is None or not fetched.card.version or not document.history:
+        return
+    held = document.current
+    if held.card.version != fetched.card.version or held.revision == fetched.revision:
+        return
+    pair = "|".join(sorted((held.revision, fetched.revision)))
+    yield Hit(
+        f"the card at version {fetched.card.version} went from revision {short(held.revision)} to {short(fetched.revision)}: "
+        "a client that trusts the version keeps the old one",
+        discriminator=f"{fetched.card.version}@{pair}",
+        card_revision=fetched.revision,
+        task_card_revision=held.revision,
+        level=None if settings.immutable_per_version else Level.INFORMATION,
+        per_agent=True,
+    )
+
+
+def _is_new_work(call: CallStarted, view: View) -> bool:
+    """A send that names no task; in 0.1, where the client names every task, one that names an unknown one."""
+    return call.creates or call.is_send and call.protocol_version == "0.1" and view.task is None
+
+
+def _admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
+    only_messages = view.agent is not None and view.agent.only_messages
+    return _is_new_work(call, view) and not only_messages and not cards.is_pinned(call, settings)
+
+
+def _repeats(message: SentMessage, sent: SentMessage) -> bool:
+    same_id = bool(message.message_id) and message.message_id == sent.message_id
+    return same_id or bool(message.parts) and message.parts == sent.parts
+
+
+def _takes(mode: str, media_type: str) -> bool:
+    mode = mode.split(";", 1)[0].strip().lower()
+    kind = media_type.split(";", 1)[0].strip().lower()
+    return mode in (kind, "*", "*/*") or mode.removesuffix("/*") == kind.split("/", 1)[0]
+
+
+RULES: tuple[Rule, ...] = (
+    created_without_card,
+    created_from_stale_card,
+    stale_after_rejection,
+    skill_not_advertised,
+    operation_not_advertised,
+    retry_of_live_task,
+    input_mode_not_advertised,
+    duplicate_send,
+    card_changed_under_same_version,
+)

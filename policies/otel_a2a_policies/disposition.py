@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Disposition: only a task's own events decide what becomes of it. Neither its agent's card nor the client's guess does.
+
+No rule here applies before the agent has told a state of the task (rules.md, G11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from otel_a2a.config import Settings
+from otel_a2a.engine import cards, order
+from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.records import Task
+from otel_a2a.engine.rules import Hit, Rule, View, rule
+from otel_a2a.errors import CardTaskBoundaryError, TaskContinuationBlockedError
+from otel_a2a.observations import (
+    TERMINAL,
+    CallStarted,
+    DeadlineReached,
+    Decision,
+    LocalDecision,
+    Method,
+    Reason,
+    TaskSeen,
+    TaskState,
+)
+
+IGNORED_READS = 3
+"""The read after the end that shows that a client does not know the state."""
+READ_WINDOW = 60.0
+"""Seconds within which one read follows another."""
+_OWN_REASONS = (Reason.USER, Reason.DEADLINE)
+
+
+@rule(
+    name="card-decided-task-fate",
+    boundary="disposition",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.LOCAL,
+    exception=CardTaskBoundaryError,
+    on=(LocalDecision, CallStarted),
+    origin="seeds 000 and 004",
+    summary="A task was failed, canceled or pruned because of the agent's card, not because of anything its agent said of it.",
+)
+def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """A local failure, cancel or drop with a capability reason; or a cancel, or a local terminal state, that a failed fetch or
+    a narrowing change caused (G9), with no answer about the task since, and no reason ``user`` or ``deadline``.
+
+    A cause without a link is information. Abandoning a task is the way out that seed 002 gives, and no decision about it.
+    Where the card is re-validated on every turn by contract it may decide; under ``fenced`` a cancel after a change is free.
+    """
+    task = view.task
+    if task is None or not task.state or settings.card_per_turn:
+        return
+    if isinstance(told, LocalDecision):
+        if told.reason == Reason.CAPABILITY and _is_fate(told) and not _is_keyed_by_skill(told, settings):
+            yield _fate(task, told.state, f"was {_done(told)} by the client because of the agent's card")
+            return
+        if told.decision != Decision.STATE or told.state not in TERMINAL or told.reason in (Reason.SERVER, *_OWN_REASONS):
+            return
+        what = f"was recorded as {told.state} by the client"
+    else:
+        if told.method != Method.CANCEL_TASK or task.terminal:
+            return
+        reason = told.hints.reason if told.hints is not None else ""
+        if reason in _OWN_REASONS:
+            return
+        what = "was canceled"
+        if reason == Reason.CAPABILITY and not settings.fenced:
+            yield _fate(task, "", what + " because of the agent's card")
+            return
+    cause = _cause(told, task, view, settings)
+    if cause:
+        text, linked = cause
+        yield _fate(task, "", f"{what} after {text}", None if linked else Level.INFORMATION)
+
+
+def _is_fate(told: LocalDecision) -> bool:
+    if told.decision == Decision.STATE:
+        return told.state in (TaskState.FAILED, TaskState.CANCELED)
+    return told.decision == Decision.ARTIFACT_DROPPED
+
+
+def _is_keyed_by_skill(told: LocalDecision, settings: Settings) -> bool:
+    return told.decision == Decision.ARTIFACT_DROPPED and settings.artifacts_keyed_by_skill
+
+
+def _done(told: LocalDecision) -> str:
+    return "deprived of an artifact" if told.decision == Decision.ARTIFACT_DROPPED else f"recorded as {told.state}"
+
+
+def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: Settings) -> tuple[str, bool] | None:
+    """What about the card came before, with nothing heard of the task since; and whether it is linked as its cause."""
+    endpoint = next(iter(task.endpoints), "")
+    discovery = cards.newest_discovery(view.ledger, task.agent, endpoint)
+    if discovery is not None and discovery.has_failed and discovery.failure_seq > task.answered_seq:
+        linked = cards.is_linked(discovery.span, discovery.is_traced, discovery.failure_at, told, view.now)
+        return f"a failed fetch of the agent's card ({discovery.reason})", linked
+    drift = None if settings.fenced else order.drift(task, narrowing_only=True)
+    if drift is not None and drift.document.current.seq > task.answered_seq:
+        changed = drift.document.current
+        return f"a change of the agent's card ({drift.narrowed})", cards.is_linked(
+            drift.document.span, drift.document.is_traced, changed.at, told, view.now
+        )
+    return None
+
+
+def _fate(task: Task, state: str, what: str, level: Level | None = None) -> Hit:
+    return Hit(
+        f"task {task.task_id} {what}; the agent last said {task.state}. A card says what may be started, not what becomes of "
+        "what is running: go on reading the task",
+        task=task,
+        discriminator=what,
+        state=state,
+        previous_state=task.state,
+        level=level,
+    )
+
+
+@rule(
+    name="cancel-after-card-failure",
+    boundary="disposition",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=TaskContinuationBlockedError,
+    on=(CallStarted,),
+    origin="seed 004",
+    summary="A live task was canceled right after a fetch of the agent's card had failed.",
+)
+def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """Within the window after the last failure (G8), no card success and no answer about the task since, and no reason given.
+
+    A violation where the failure caused it (G9), else an improvement.
+    """
+    task = view.task
+    if call.method != Method.CANCEL_TASK or task is None or not task.is_live:
+        return
+    if call.hints is not None and call.hints.reason:
+        return
+    discovery = cards.newest_discovery(view.ledger, task.agent, call.endpoint)
+    if discovery is None or not discovery.has_failed or discovery.failure_seq <= task.answered_seq:
+        return
+    if view.now - discovery.failure_at > settings.card_failure_window:
+        return
+    linked = cards.is_linked(discovery.span, discovery.is_traced, discovery.failure_at, call, view.now)
+    yield Hit(
+        f"task {task.task_id} was {task.state} and is canceled {view.now - discovery.failure_at:.1f} s after the agent's card "
+        f"could not be fetched ({discovery.reason}). That says nothing about the task: read it",
+        task=task,
+        discriminator=str(discovery.success_seq),
+        previous_state=task.state,
+        level=None if linked else Level.IMPROVEMENT,
+    )
+
+
+@rule(
+    name="phantom-terminal-state",
+    boundary="disposition",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.LOCAL,
+    exception=CardTaskBoundaryError,
+    on=(LocalDecision, TaskSeen),
+    origin="seeds 000 and 004; field reports",
+    summary="The client recorded an end of a task that the agent never told.",
+)
+def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
+    """A local terminal state that equals no state the agent told; confirmed when the agent later says otherwise.
+
+    After a transport timeout (or the client's own deadline) it is an improvement, and information where a read within the
+    wait had been answered: seed 000 allows that record. Said to be the agent's, but never seen here, it is information.
+    """
+    task = view.task
+    if task is None or not task.state:
+        return
+    if isinstance(told, TaskSeen):
+        if task.local_state and told.state is not None and told.state != task.local_state:
+            yield _phantom(task, task.local_state, f"and the agent says {told.state}", None)
+        return
+    if told.decision != Decision.STATE or told.state not in TERMINAL:
+        return
+    if told.state == task.terminal or told.state in task.first_seen:
+        return
+    level: Level | None = None
+    if told.reason == Reason.SERVER:
+        level = Level.INFORMATION
+    elif told.reason in (Reason.TRANSPORT, Reason.DEADLINE):
+        level = Level.INFORMATION if task.read_at > task.changed_at and not task.terminal else Level.IMPROVEMENT
+    yield _phantom(task, told.state, f"while the agent last said {task.terminal or task.state}", level)
+
+
+def _phantom(task: Task, state: str, against: str, level: Level | None) -> Hit:
+    return Hit(
+        f"task {task.task_id} was recorded as {state} by the client {against}: only the agent ends a task. Keep what was "
+        "received as partial, and go on reading",
+        task=task,
+        discriminator=state,
+        state=state,
+        previous_state=task.state,
+        level=level,
+    )
+
+
+@rule(
+    name="failure-inferred-from-missing-poll",
+    boundary="disposition",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.LOCAL,
+    exception=TaskContinuationBlockedError,
+    on=(LocalDecision,),
+    origin="seed 004",
+    summary="The client recorded a task as failed because a poll had brought nothing.",
+)
+def failure_inferred_from_missing_poll(told: LocalDecision, view: View, settings: Settings) -> Iterator[Hit]:
+    """A local failure with the reason ``poll-empty``."""
+    task = view.task
+    if task is None or not task.state or told.decision != Decision.STATE:
+        return
+    if told.reason != Reason.POLL_EMPTY or told.state != TaskState.FAILED or task.terminal == TaskState.FAILED:
+        return
+    yield Hit(
+        f"task {task.task_id} was recorded as failed because a poll brought nothing: no answer is no failure. Poll again",
+        task=task,
+        state=told.state,
+        previous_state=task.state,
+    )
+
+
+@rule(
+    name="stream-end-as-task-end",
+    boundary="disposition",
+    level=Level.VIOLATION,
+    party=Party.CLIENT,
+    phase=Phase.LOCAL,
+    exception=CardTaskBoundaryError,
+    on=(LocalDecision,),
+    origin="A2A 1.0 §3.5.2; field reports",
+    summary="The client took the end of a stream for the end of its task.",
+)
+def stream_end_as_task_end(told: LocalDecision, view: View, settings: Settings) -> Iterator[Hit]:
+    """A local terminal state because the stream ended, and no terminal state came in it or in a read since."""
+    task = view.task
+    if task is None or not task.is_live or told.decision != Decision.STATE:
+        return
+    if told.reason != Reason.STREAM_END or told.state not in TERMINAL:
+        return
+    yield Hit(
+        f"task {task.task_id} was recorded as {told.state} because its stream ended, while the agent last said {task.state}: "
+        "a stream ends for many reasons. Read the task",
+        task=task,
+        state=told.state,
+        previous_state=task.state,
+    )
+
+
+@rule(
+    name="terminal-state-ignored",
+    boundary="disposition",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.REQUEST,
+    exception=CardTaskBoundaryError,
+    on=(CallStarted,),
+    origin="field reports",
+    summary="A task was polled on and on after it had ended.",
+)
+def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
+    """The third read sent after the terminal state was received, each within a minute of the one before; once per task."""
+    task = view.task
+    if call.method != Method.GET_TASK or task is None or not 0 < task.terminal_seq < call.seq:
+        return
+    soon = view.now - task.last_read_sent_at <= READ_WINDOW
+    if not soon or task.reads_when_ended + 1 != IGNORED_READS:
+        return
+    yield Hit(
+        f"task {task.task_id} had ended as {task.terminal} and is read for the third time since: does the client know that "
+        "state as an end?",
+        task=task,
+        previous_state=task.terminal,
+    )
+
+
+@rule(
+    name="cancel-unconfirmed",
+    boundary="disposition",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.DEADLINE,
+    exception=CardTaskBoundaryError,
+    on=(DeadlineReached,),
+    origin="field reports",
+    summary="A cancel was not confirmed, and nobody looked what became of the task.",
+)
+def cancel_unconfirmed(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
+    """It errored, timed out or was answered alive; no terminal state and no read within a minute."""
+    task = view.task
+    if reached.kind != "cancel-unconfirmed" or task is None or settings.watched_elsewhere:
+        return
+    yield Hit(
+        f"the cancel of task {task.task_id} was not confirmed, and the task was not read since; the agent last said "
+        f"{task.state}. Read it: a cancel is a request",
+        task=task,
+        previous_state=task.state,
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    card_decided_task_fate,
+    cancel_after_card_failure,
+    phantom_terminal_state,
+    failure_inferred_from_missing_poll,
+    stream_end_as_task_end,
+    terminal_state_ignored,
+    cancel_unconfirmed,
+)
