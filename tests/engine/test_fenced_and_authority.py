@@ -3,19 +3,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from otel_a2a import sources
 from otel_a2a.engine.findings import Strictness
 from otel_a2a.errors import TaskResurrectionError
 from otel_a2a.observations import READS, SENDS, TERMINAL, Method
-from otel_a2a.profiles import BUILT_IN
-from otel_a2a_policies import RULES
-from tests.support.scripts import play
 from tests.support.world import ENDPOINT, SUBMITTED, WORKING, World, message
 
 RULE = "continued-across-revisions"
@@ -25,32 +19,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "streaming gone, unused": {"streaming": False},
     "an interface more": {"interfaces": (ENDPOINT, "https://grpc.example")},
 }
-CASES = sorted((Path(__file__).parent.parent / "cases").glob("*.json"))
-JUDGED = {rule.name for rule in RULES}
-
-
-def by_profile() -> list[Any]:
-    """Every case and profile with an expectation of its own."""
-    found: list[Any] = []
-    for path in CASES:
-        script = json.loads(path.read_text())
-        for profile, names in (script.get("expected_by_profile") or {}).items():
-            if profile in BUILT_IN:
-                found.append(pytest.param(script, profile, names, id=f"{path.stem}-{profile}"))
-    return found
-
-
-@pytest.mark.parametrize(("script", "profile", "names"), by_profile())
-def test_a_case_under_another_profile(script: dict[str, Any], profile: str, names: list[str]) -> None:
-    """Each script gives what it expects under that profile, of the rules that exist, and nothing else."""
-    chosen = sources.for_rules(sources.effective({}, profile=profile), JUDGED)
-    found = {rule for rule, _ in play(script, chosen.settings).rules("violation", "improvement")}
-    assert found == set(names) & JUDGED
-
-
-def test_there_are_such_cases() -> None:
-    """The expectations are found, so that the test above cannot pass by being empty."""
-    assert len(by_profile()) >= 7
 
 
 # --- fenced
