@@ -65,13 +65,15 @@ def stop() -> None:
         runtime.worker.stop()
 
 
-def begin(exchange: Exchange) -> Operation | None:
+def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation | None:
     """Look at a request that is about to leave.
+
+    ``replayed_on``: the request is played, not sent, and is looked at by this runtime in place of the process's own.
 
     Raises:
         A2APolicyError: in mode ``raise``, for a request that must not leave.
     """
-    runtime = _runtime
+    runtime = replayed_on or _runtime
     if runtime is None or not _may_matter(runtime, exchange) or _inside.get():
         return None
     try:

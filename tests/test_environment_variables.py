@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+from pathlib import Path
 
+import pytest
 from opentelemetry.util._importlib_metadata import entry_points
 
 from otel_a2a import environment_variables
 from otel_a2a.parsing import READERS
+from otel_a2a.sources import DEFAULTS, PREFIX, as_text
 
+README = Path(__file__).parent.parent / "README.md"
 NAMES = {name for name in dir(environment_variables) if name.startswith("OTEL_")}
 
 
@@ -44,3 +49,15 @@ def test_no_name_is_shared_with_another_package() -> None:
                 assert flag not in flags, f"{entry.name} and {flags[flag]} both have --{flag}"
                 flags[flag] = entry.name
     assert flags["a2a_strictness"] == "otel_a2a"
+
+
+@pytest.mark.skipif(not README.is_file(), reason="needs the sources")
+def test_the_readme_has_each_variable_with_its_default() -> None:
+    """The table that people read is the code's: the same variables, in the same order, with the same defaults."""
+    rows = re.findall(r"^\| `(OTEL_PYTHON_A2A_\w+)` \| (?:`(.+?)`)? ?\|", README.read_text("utf-8"), re.MULTILINE)
+    defaults = {**DEFAULTS, "rules": (), "agents": ()}
+    names = re.findall(r"^(OTEL_\w+) = ", inspect.getsource(environment_variables), re.MULTILINE)
+    shown = {name: as_text(defaults[name.removeprefix(PREFIX).lower()]) for name in names}
+    table = {name: text or "nothing" for name, text in rows if name in NAMES}
+    assert table == {name: text.removesuffix(".0") for name, text in shown.items()}
+    assert [name for name, _ in rows] == names

@@ -34,6 +34,7 @@ from otel_a2a.observations import (
     CardRequested,
     Channel,
     Form,
+    Hints,
     Interface,
     MessageSeen,
     Method,
@@ -117,6 +118,10 @@ class World:
         """Names of the new findings at ``levels``, in order; by default of all that accuse somebody."""
         return [each.rule for each in self.findings if each.count == 1 and each.level.value in (levels or GRAVE)]
 
+    def levels(self, rule: str) -> list[str]:
+        """Levels of all that ``rule`` found, in order, repeats included."""
+        return [each.level.value for each in self.findings if each.rule == rule]
+
     def task(self, task_id: str = "t1", tenant: str = "") -> Task:
         """The ledger's record of a task."""
         found = [task for task in self.engine.ledger.tasks() if (task.task_id, task.tenant) == (task_id, tenant)]
@@ -145,6 +150,7 @@ class World:
         tenant: str = "",
         credential: str = "",
         push: bool = False,
+        hints: Hints | None = None,
     ) -> CallStarted:
         """A request leaves."""
         call = CallStarted(
@@ -160,6 +166,7 @@ class World:
             message=(sent or message()) if method in SENDS else None,
             push=PushBinding(url="digest(webhook)") if push else None,
             credential=credential,
+            hints=hints,
         )
         self.observe(call)
         return call

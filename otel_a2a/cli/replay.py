@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``otel-a2a replay``: plays exchange scripts and shows what is found in them, and when (``docs/replay.md``)."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from otel_a2a.engine.rules import Rule
+    from otel_a2a.replay.compare import Check
+    from otel_a2a.replay.player import Found
+    from otel_a2a.replay.script import Script, ScriptError
+
+DONE, DIFFERS, BROKEN = 0, 1, 2
+DEFAULT: Final = "default"
+STYLES: Final = {"violation": "bold red", "improvement": "bold yellow", "information": "blue"}
+
+Line = list[tuple[str, str]]
+"""Pieces of text, each with a style."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found in a script, or how it compares."""
+
+    path: Path
+    script: Script
+    found: list[Found] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    """Settings that could not be used, and faults of our own."""
+
+    @property
+    def as_expected(self) -> bool:
+        return not any(check.differences for check in self.checks)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``otel-a2a replay``."""
+    parser.description = (
+        "Plays exchange scripts on a clock of their own and shows what is found in them, when and why. Nothing is "
+        "sent. The format is described in docs/replay.md."
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a script, or a folder of scripts (*.json)")
+    parser.add_argument(
+        "--profile",
+        metavar="NAME|PATH",
+        help="judge by this profile; default: default, and with --check every one named",
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
+    parser.add_argument("--check", action="store_true", help="compare with what the scripts expect")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play what ``args`` name.
+
+    Returns:
+        0 where all was played, and with ``--check`` all is as expected; 1 where something differs; 2 where a file is
+        broken, whatever the others gave, or the profile cannot be used.
+    """
+    from otel_a2a.packs import load_rules
+    from otel_a2a.replay.profiles import check_name
+    from otel_a2a.replay.script import ScriptError, load
+
+    try:
+        check_name(args.profile or DEFAULT)
+    except ValueError as error:
+        print(f"otel-a2a replay: --profile {args.profile}: {error}", file=sys.stderr)
+        return BROKEN
+    rules = load_rules()
+    reports: list[Report] = []
+    errors: list[ScriptError] = []
+    for path in _files(args.paths):
+        try:
+            script = load(path)
+        except ScriptError as error:
+            errors.append(error)
+            continue
+        reports.append((_compare if args.check else _play)(path, script, args.profile, rules))
+    complaints = [f"{report.path}: {complaint}" for report in reports for complaint in report.complaints]
+    for complaint in (*map(str, errors), *dict.fromkeys(complaints)):
+        print(complaint, file=sys.stderr)
+    if args.format == "json":
+        print(json.dumps(document(reports, errors, args.check), indent=2))
+    else:
+        write(_compared(reports) if args.check else _told(reports))
+    if errors:
+        return BROKEN
+    return DONE if all(report.as_expected for report in reports) else DIFFERS
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        # A folder without a script goes on as it is, and cannot be read.
+        yield from sorted(path.glob("*.json")) or [path]
+
+
+def _play(path: Path, script: Script, profile: str | None, rules: Sequence[Rule]) -> Report:
+    from otel_a2a.replay.player import play
+    from otel_a2a.replay.profiles import settings_for
+
+    chosen = settings_for(script, profile or DEFAULT, rules)
+    played = play(script, chosen.settings, rules)
+    faults = [f"internal error in {fault}" for fault in played.faults]
+    return Report(path, script, found=played.found, complaints=[*chosen.problems, *faults])
+
+
+def _compare(path: Path, script: Script, profile: str | None, rules: Sequence[Rule]) -> Report:
+    from otel_a2a.replay.compare import check, expectations
+
+    wanted = [each for each in expectations(script) if profile in (None, each.profile)]
+    checks = [check(script, each, rules) for each in wanted]
+    return Report(path, script, checks=checks, complaints=[problem for each in checks for problem in each.problems])
+
+
+# --- JSON
+
+
+def document(reports: Sequence[Report], errors: Sequence[ScriptError], checking: bool) -> dict[str, Any]:
+    """Everything as plain data."""
+    result: dict[str, Any] = {"scripts": [_script(report, checking) for report in reports]}
+    if checking:
+        counted = [report for report in reports if report.checks]
+        result["checked"] = len(counted)
+        result["as_expected"] = sum(report.as_expected for report in counted)
+    result["errors"] = [{"file": str(error.path), "error": str(error)} for error in errors]
+    return result
+
+
+def _script(report: Report, checking: bool) -> dict[str, Any]:
+    plain: dict[str, Any] = {"file": str(report.path), "id": report.script.id, "title": report.script.title}
+    if checking:
+        plain["checks"] = [
+            {"profile": check.profile, "as_expected": not check.differences, "differences": list(check.differences)}
+            for check in report.checks
+        ]
+    else:
+        plain["findings"] = [_finding(each) for each in report.found]
+    return plain
+
+
+def _finding(found: Found) -> dict[str, Any]:
+    plain = {name: _plain(value) for name, value in dataclasses.asdict(found.finding).items() if name not in _OF_SPANS}
+    return {"t": found.t, "step": found.step, **plain}
+
+
+_OF_SPANS: Final = ("trace_id", "span_id", "count", "action")
+"""What says nothing in a replay: there is no span, a repeat is no finding, and nothing is done about it."""
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+# --- text
+
+
+def _compared(reports: Sequence[Report]) -> Iterator[Line]:
+    counted = [report for report in reports if report.checks]
+    for report in counted:
+        for check in report.checks:
+            for difference in check.differences:
+                yield [(str(report.path), "bold"), (f" ({check.profile}): ", "dim"), (difference, "")]
+    right = sum(report.as_expected for report in counted)
+    yield [(f"{right} of {len(counted)} as expected", "bold green" if right == len(counted) else "bold red")]
+    if len(counted) < len(reports):
+        yield [(f"{len(reports) - len(counted)} not counted: nothing is expected of them here", "dim")]
+
+
+def _told(reports: Sequence[Report]) -> Iterator[Line]:
+    for index, report in enumerate(reports):
+        if index:
+            yield []
+        yield [(report.script.id, "bold"), (f"  {report.script.title}".rstrip(), "")]
+        yield from _findings(report.found) if report.found else [[("  nothing found", "green")]]
+
+
+def _findings(found: Sequence[Found]) -> Iterator[Line]:
+    width = max(len(f"{each.t:g}") for each in found)
+    for each in found:
+        level = each.finding.level.value
+        when = f"  {each.t:>{width}g} s  step {each.step}  "
+        yield [(when, "dim"), (f"{level:<11}  ", STYLES[level]), (each.finding.rule, "bold")]
+        yield [(f"    {each.finding.message}", "")]
+
+
+def write(lines: Iterable[Line]) -> None:
+    """Print ``lines``, in colour where rich is installed and somebody watches."""
+    try:
+        from rich.console import Console
+        from rich.text import Text
+    except ImportError:
+        for line in lines:
+            print("".join(text for text, _ in line))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(Text.assemble(*line))

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interrupted → submitted after our message: some agents submit every turn anew, some executions only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_a2a.observations import INTERRUPTED, Method
+from tests.support.world import AUTH, COMPLETED, INPUT, SUBMITTED, WORKING, World, message
+
+RULE = "backward-transition"
+
+
+# --- it does not fire: a new turn
+
+
+@pytest.mark.parametrize("waiting", sorted(INTERRUPTED))
+def test_an_agent_that_submits_every_turn_anew(waiting: str) -> None:
+    """Interrupted → submitted as the first state after our message is information."""
+    world = World()
+    world.send(waiting)
+    world.message("t1", SUBMITTED)
+    world.get("t1", WORKING)
+    assert world.levels(RULE) == ["information"] and not world.rules()
+
+
+def test_a_new_turn_over_and_over() -> None:
+    """Each turn may be submitted anew, and none goes back."""
+    world = World()
+    world.send(SUBMITTED)
+    for turn in range(5):
+        world.get("t1", WORKING)
+        world.get("t1", INPUT)
+        world.message("t1", SUBMITTED, sent=message(f"turn {turn}", f"m{turn + 2}"))
+    assert set(world.levels(RULE)) == {"information"} and not world.rules()
+
+
+def test_a_new_turn_told_by_the_stream_of_our_message() -> None:
+    """The stream that answers our message begins with submitted."""
+    world = World()
+    world.send(INPUT)
+    turn = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.streams(turn, SUBMITTED, WORKING, COMPLETED)
+    assert not world.rules()
+
+
+def test_a_new_turn_after_a_message_that_names_only_the_context() -> None:
+    """A send without a task id that is answered with the waiting task was a message into it."""
+    world = World()
+    world.send(INPUT)
+    world.answers(world.leaves(Method.SEND_MESSAGE, context="c1", sent=message("yes", "m2")), SUBMITTED)
+    assert world.levels(RULE) == ["information"]
+
+
+def test_a_new_turn_with_a_poll_under_way() -> None:
+    """A poll that left before the new turn was seen may still tell of the question, and says nothing about order."""
+    world = World()
+    world.send(INPUT)
+    poll = world.leaves(Method.GET_TASK, "t1")
+    world.message("t1", SUBMITTED)
+    world.answers(poll, INPUT)
+    world.get("t1", SUBMITTED)
+    assert not world.rules()
+
+
+def test_a_new_turn_with_an_old_stream_that_lags() -> None:
+    """A stream of the last turn may tell the question, and the new turn, after a read did."""
+    world = World()
+    old = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(old, SUBMITTED, WORKING)
+    world.get("t1", INPUT)
+    world.message("t1", SUBMITTED)
+    world.streams(old, INPUT, SUBMITTED, WORKING)
+    world.get("t1", WORKING)
+    assert not world.rules()
+
+
+def test_a_new_turn_whose_first_answer_is_overtaken() -> None:
+    """The answer to our message may arrive after a poll has seen the turn go on."""
+    world = World()
+    world.send(INPUT)
+    answer = world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.get("t1", WORKING)
+    world.answers(answer, SUBMITTED)
+    assert not world.rules()
+    assert world.task().state == WORKING
+
+
+def test_a_new_turn_seen_first_by_a_poll() -> None:
+    """Whoever tells first that the task was submitted anew, the turn is the same."""
+    world = World()
+    world.send(INPUT)
+    answer = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.get("t1", SUBMITTED)
+    world.streams(answer, SUBMITTED, WORKING)
+    assert not world.rules()
+
+
+def test_a_question_that_an_old_poll_seems_to_take_back() -> None:
+    """A lagging working after the question does not unask it."""
+    world = World()
+    world.send(WORKING)
+    poll = world.leaves(Method.GET_TASK, "t1")
+    world.get("t1", INPUT)
+    world.answers(poll, WORKING)
+    world.message("t1", SUBMITTED)
+    assert not world.rules()
+
+
+def test_a_question_that_a_webhook_told() -> None:
+    """A client with a webhook knows of questions that are not seen here."""
+    world = World()
+    world.send(WORKING, push=True)
+    world.message("t1", SUBMITTED)
+    assert world.levels(RULE) == ["information"]
+    world.get("t1", WORKING)
+    world.get("t1", SUBMITTED)
+    assert world.levels(RULE) == ["information", "violation"]
+
+
+def test_another_client_in_this_process_answers() -> None:
+    """Two clients of one process share the ledger: either may have sent the message."""
+    world = World()
+    world.send(INPUT, credential="one")
+    world.message("t1", SUBMITTED, credential="two")
+    world.get("t1", WORKING, credential="one")
+    assert not world.rules()
+
+
+# --- no new turn
+
+
+def test_interrupted_to_submitted_without_our_message() -> None:
+    """Nobody answered, and the task is submitted again: another execution."""
+    world = World()
+    world.send(INPUT)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_interrupted_to_submitted_in_another_context() -> None:
+    """A new turn stays in its context."""
+    world = World()
+    world.send(INPUT)
+    world.answers(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2")), SUBMITTED, context="c2")
+    assert world.rules() == [RULE]
+
+
+def test_interrupted_to_submitted_after_a_loss() -> None:
+    """A task that was lost in between is no new turn but a new execution."""
+    world = World()
+    world.send(INPUT)
+    world.passes(5)
+    world.not_found("t1")
+    world.message("t1", SUBMITTED)
+    assert world.rules() == ["task-lost", RULE]
+
+
+def test_submitted_is_not_the_first_state_after_our_message() -> None:
+    """Once the turn has gone on to working, submitted goes back like anywhere else."""
+    world = World()
+    world.send(INPUT)
+    world.message("t1", WORKING)
+    world.get("t1", SUBMITTED)
+    assert world.levels(RULE) == ["violation"]
+
+
+def test_submitted_after_working_in_the_stream_of_our_message() -> None:
+    """The same within the stream that answers our message."""
+    world = World()
+    world.send(INPUT)
+    world.streams(world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2")), WORKING, SUBMITTED)
+    assert world.levels(RULE) == ["violation"]
+
+
+def test_resumed_by_itself_before_our_message() -> None:
+    """auth-required → working needs no message, and a message after that answers nothing."""
+    world = World()
+    world.send(AUTH)
+    world.get("t1", WORKING)
+    world.message("t1", SUBMITTED)
+    assert world.levels(RULE) == ["violation"]
+
+
+def test_a_second_message_has_no_second_turn() -> None:
+    """A new turn needs a new question."""
+    world = World()
+    world.send(INPUT)
+    world.message("t1", SUBMITTED)
+    world.get("t1", WORKING)
+    world.message("t1", SUBMITTED, sent=message("again", "m3"))
+    assert world.levels(RULE) == ["information", "violation"]
+
+
+def test_a_real_regression_after_a_new_turn_is_not_hidden_by_it() -> None:
+    """The information about a new turn is another incident than the violation with the same two states after it."""
+    world = World()
+    world.send(INPUT)
+    world.message("t1", SUBMITTED)
+    world.message("t1", INPUT, sent=message("more", "m3"))
+    world.get("t1", SUBMITTED)
+    assert world.levels(RULE) == ["information", "violation"]
+    assert world.rules() == [RULE]
