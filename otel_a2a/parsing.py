@@ -149,7 +149,13 @@ READERS: Final[dict[str, Reader]] = {
 }
 """The settings that are plain values, by the name of their field in ``Settings``."""
 
-FILE_ONLY: Final[dict[str, Reader]] = {"fenced": read_boolean}
+FILE_ONLY: Final[dict[str, Reader]] = {
+    "fenced": read_boolean,
+    "history_declared": read_boolean,
+    "continuation_is_binding": read_boolean,
+    "stale_is_violation": read_boolean,
+    "sees_whole_life": read_boolean,
+}
 """Settings that only a policy file can change, because they belong to its way of seeing things."""
 
 

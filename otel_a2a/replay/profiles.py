@@ -4,7 +4,7 @@
 Scripts and ``--profile`` may say a little more than a profile's name or path:
 
     default+pinned-card      the application relies on cards that its operator has pinned, at every agent
-    default+whole-life       the observer was there from the beginning, which is what a replay takes for granted anyway
+    default+whole-life       the observer sees every call about its tasks, from their beginning
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from otel_a2a.replay.script import Script
 from otel_a2a.sources import Effective
 
 DEFAULT: Final = "default"
-ADDITIONS: Final[dict[str, dict[str, Any]]] = {"pinned-card": {"pinned_cards": ("*",)}, "whole-life": {}}
+ADDITIONS: Final[dict[str, dict[str, Any]]] = {"pinned-card": {"pinned_cards": ("*",)}, "whole-life": {"sees_whole_life": True}}
 """What may stand after a profile's name, and the settings that it stands for."""
 
 FIELDS: Final = frozenset(field.name for field in dataclasses.fields(Settings))

@@ -47,6 +47,21 @@ from otel_a2a.observations import (
 )
 from otel_a2a_policies import RULES
 
+FIRST: Final = tuple(
+    rule
+    for rule in RULES
+    if rule.name
+    in (
+        "backward-transition",
+        "terminal-state-changed",
+        "task-lost",
+        "continued-across-revisions",
+        "message-resent-after-regression",
+        "terminal-task-reused",
+    )
+)
+"""The rules about one task's states and messages: a test of these says nothing about the others, which may agree with them."""
+
 SUBMITTED: Final = TaskState.SUBMITTED
 WORKING: Final = TaskState.WORKING
 INPUT: Final = TaskState.INPUT_REQUIRED
@@ -91,7 +106,7 @@ class World:
         self,
         *,
         profile: str = "default",
-        rule_set: Sequence[Rule] = RULES,
+        rule_set: Sequence[Rule] = FIRST,
         exporters: Sequence[FindingExporter] = (),
         clock: Any = None,
         on_internal_error: Callable[[str, Exception], None] | None = None,
