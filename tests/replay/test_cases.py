@@ -14,7 +14,7 @@ from tests.replay.cases import Judged
 
 @pytest.mark.parametrize("case", cases.judged(), ids=str)
 def test_a_case_gives_what_it_expects_and_nothing_else(case: Judged) -> None:
-    """Each script gives exactly the findings that it names, of the rules that exist, first at the steps that it names."""
+    """Each script gives exactly the findings that it names, of the rules that exist, at the steps that it names."""
     if not case.can_be_judged:
         pytest.skip(f"there is no profile {case.expectation.profile}")
     assert check(case.script, case.expectation, RULES).differences == ()
