@@ -95,6 +95,7 @@ class BodyReader:
         Where the decoder cannot be copied it is 0.
         """
         ends = self._framer.ends
+        index = max(index, 0)
         start = ends[index - 1] if 0 < index <= len(ends) else self._framer.slack
         if self._decoder is None:
             return start

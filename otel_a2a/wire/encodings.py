@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, Final, Protocol
 
@@ -157,6 +158,7 @@ def _zstandard() -> _Foreign:
     raise CannotDecode("zstd")
 
 
+@cache
 def _library(name: str) -> Any:
     try:
         return import_module(name)

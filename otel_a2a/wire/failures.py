@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from otel_a2a.observations import A2AError, CallFailed, CallStarted, Method
+from otel_a2a.observations import A2AError, CallFailed, CallStarted, Channel, Method
 from otel_a2a.wire.reading import integer
 
 DOMAIN: Final = "a2a-protocol.org"
@@ -61,7 +61,7 @@ def read_in_stream(call: CallStarted, document: dict[str, Any]) -> CallFailed:
     error_object = document["error"]
     code = integer_code(error_object) if isinstance(error_object, dict) else None
     error = found.error if found else str(code) if code is not None else "error"
-    return CallFailed(call=call, error=error, from_agent=True, status=200)
+    return CallFailed(call=call, error=error, from_agent=True, status=200, channel=Channel.STREAM)
 
 
 def reason(call: CallStarted, status: int, document: Any) -> Reason | None:

@@ -73,7 +73,7 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
 
 
 def _version(exchange: Exchange, spelling: Spelling) -> str:
-    """The header's version, unless it contradicts the spelling: then a client made a mistake, and what is written counts.
+    """The header's version, unless it contradicts the spelling: then a client erred, and what is written counts.
 
     ``tasks/get`` and ``tasks/cancel`` are the same in 0.1; nothing in the request tells them apart.
     """

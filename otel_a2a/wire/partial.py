@@ -20,8 +20,7 @@ def head(body: bytes, window: int = 65_536) -> dict[str, Any]:
     """
     beginning = body[:window]
     open_brackets: list[int] = []
-    safe, closers = 0, b""
-    position = 0
+    safe = position = 0
     while match := _TOKEN.match(beginning, position):
         position = match.end()
         first = beginning[match.start()]
@@ -33,7 +32,8 @@ def head(body: bytes, window: int = 65_536) -> dict[str, Any]:
             open_brackets.pop()
         elif first != 0x2C:
             continue
+        # Where a value has just ended or begun, the brackets still open are all that is missing.
         safe = match.start() if first == 0x2C else position
-        closers = b"".join(_CLOSERS[bracket] for bracket in reversed(open_brackets))
+    closers = b"".join(_CLOSERS[bracket] for bracket in reversed(open_brackets))
     document = load(beginning[:safe] + closers) if safe else UNREADABLE
     return document if isinstance(document, dict) else {}

@@ -62,9 +62,7 @@ def read_request(
     return None
 
 
-def _card_request(
-    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str]
-) -> CardRequested | None:
+def _card_request(exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str]) -> CardRequested | None:
     path = exchange.path
     is_public = path.endswith(_WELL_KNOWN)
     extended = path.endswith(_EXTENDED)

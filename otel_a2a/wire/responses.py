@@ -91,7 +91,7 @@ def _event(call: CallStarted, document: Any, event_type: str) -> list[Observatio
     if _is_error(document):
         return [failures.read_in_stream(call, document)]
     if event_type == "error":
-        return [CallFailed(call=call, error=event_type, from_agent=True, status=200)]
+        return [CallFailed(call=call, error=event_type, from_agent=True, status=200, channel=Channel.STREAM)]
     return updates.read(_result(call, document), call, Channel.STREAM)
 
 

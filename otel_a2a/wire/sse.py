@@ -82,7 +82,9 @@ class SseFramer:
             position = match.end()
             if line:
                 self._line(line)
-            elif event := self._dispatch():
+                continue
+            self._started = True
+            if event := self._dispatch():
                 events.append(event)
                 ends.append(position)
         if position:

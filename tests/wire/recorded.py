@@ -85,7 +85,8 @@ def own() -> list[Recorded]:
 def shared_folders() -> list[Path]:
     """Folders of the full set of recordings; empty where it is not here."""
     root = SHARED / "vectors"
-    return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("grpc")) if root.is_dir() else []
+    folders = root.iterdir() if root.is_dir() else ()
+    return sorted(path for path in folders if path.is_dir() and not path.name.startswith("grpc"))
 
 
 def shared(folder: Path) -> Iterator[Recorded]:

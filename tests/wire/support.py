@@ -12,7 +12,9 @@ from otel_a2a.wire import responses
 CARD_URL = "https://agent.example/.well-known/agent-card.json"
 
 
-def started(method: str = Method.SEND_MESSAGE, *, rest: bool = False, version: str = "1.0", **members: Any) -> CallStarted:
+def started(
+    method: str = Method.SEND_MESSAGE, *, rest: bool = False, version: str = "1.0", **members: Any
+) -> CallStarted:
     """A call to the agent at agent.example."""
     return CallStarted(
         method=method,
@@ -25,13 +27,18 @@ def started(method: str = Method.SEND_MESSAGE, *, rest: bool = False, version: s
     )
 
 
+def no_headers(name: str) -> str | None:
+    """An answer without headers."""
+    return None
+
+
 def answer(call: CallStarted, body: Any, status: int = 200) -> list[Observation]:
     """What an answer says; a JSON-RPC call is answered with ``body`` as its result."""
     if call.binding == "JSONRPC" and not (isinstance(body, dict) and "error" in body):
         body = {"result": body}
     if call.binding == "JSONRPC":
         body = {"jsonrpc": "2.0", "id": "r", **body}
-    return responses.read_answer(call, status, {}.get, json.dumps(body).encode())
+    return responses.read_answer(call, status, no_headers, json.dumps(body).encode())
 
 
 def event(call: CallStarted, result: Any) -> list[Observation]:

@@ -12,7 +12,7 @@ from otel_a2a.observations import CardFacts, CardFetched, CardFetchFailed, Inter
 from otel_a2a.wire import cards
 from otel_a2a.wire.revision import card_digest, card_revision
 from tests.wire.recorded import SHARED
-from tests.wire.support import CARD_URL, card_request
+from tests.wire.support import CARD_URL, card_request, no_headers
 from tests.wire.test_revision import CARD_0_3, CARD_1_0
 
 
@@ -66,7 +66,9 @@ def test_a_body_that_is_no_json_is_a_failure(body: bytes) -> None:
     assert (found.reason, found.status) == ("invalid_agent_card", 200)
 
 
-@pytest.mark.parametrize("body", [{"hello": 1}, [], None, 7, "card", {"name": "A"}, {"name": 7, "url": "x", "skills": []}])
+@pytest.mark.parametrize(
+    "body", [{"hello": 1}, [], None, 7, "card", {"name": "A"}, {"name": 7, "url": "x", "skills": []}]
+)
 def test_json_that_is_no_card_has_a_revision_and_no_facts(body: Any) -> None:
     """It is a document all the same, and may be compared with its own past."""
     found = fetched(body)
@@ -100,7 +102,9 @@ def test_0_x_says_it_in_its_old_ones() -> None:
         Interface("https://weaver.example/rpc", "JSONRPC", "0.3"),
         Interface("https://weaver.example/rest", "HTTP+JSON", "0.3"),
     )
-    oldest = facts({"name": "A", "url": "https://a.example/", "version": "1", "capabilities": {"stateTransitionHistory": True}})
+    oldest = facts(
+        {"name": "A", "url": "https://a.example/", "version": "1", "capabilities": {"stateTransitionHistory": True}}
+    )
     assert oldest.interfaces == (Interface("https://a.example", "JSONRPC"),)
     assert oldest.state_transition_history is True
 
@@ -114,10 +118,14 @@ def test_a_hybrid_card_is_a_1_0_card() -> None:
 
 def test_real_cards_miss_required_members() -> None:
     """A name and interfaces are enough; capabilities may be a list, skills may be names."""
-    card = facts({"name": "A", "supportedInterfaces": [{"url": "/a2a", "tenant": "acme"}, {"protocolBinding": "GRPC"}, 7]})
+    card = facts(
+        {"name": "A", "supportedInterfaces": [{"url": "/a2a", "tenant": "acme"}, {"protocolBinding": "GRPC"}, 7]}
+    )
     assert card.interfaces == (Interface("https://agent.example/a2a", "", "", "acme"),)
     assert not card.has_capabilities and card.skills == frozenset()
-    card = facts({"name": "A", "url": "https://a.example", "capabilities": ["x"], "skills": ["x", {"id": 7}, {"id": "s"}]})
+    card = facts(
+        {"name": "A", "url": "https://a.example", "capabilities": ["x"], "skills": ["x", {"id": 7}, {"id": "s"}]}
+    )
     assert not card.has_capabilities and card.streaming is None and card.skills == {"s"}
 
 
@@ -131,10 +139,10 @@ def test_the_same_bytes_are_read_once() -> None:
     """Facts are shared; relative interfaces are resolved against each document's own URL."""
     assert fetched(CARD_1_0).card is fetched(CARD_1_0).card
     body = json.dumps({"name": "A", "supportedInterfaces": [{"url": "/a2a"}]}).encode()
-    other = cards.read_card(card_request(), 200, {}.get, body)
+    other = cards.read_card(card_request(), 200, no_headers, body)
     request = card_request()
     request.url = "https://other.example/card"
-    moved = cards.read_card(request, 200, {}.get, body)
+    moved = cards.read_card(request, 200, no_headers, body)
     assert isinstance(other, CardFetched) and isinstance(moved, CardFetched)
     assert other.card is not None and other.card.interfaces[0].url == "https://agent.example/a2a"
     assert moved.card is not None and moved.card.interfaces[0].url == "https://other.example/a2a"
@@ -182,7 +190,7 @@ def test_a_bad_age_is_no_age(age: str, expected: float) -> None:
 def test_a_cache_hit_is_marked() -> None:
     """It is no fetch, and the engine must know."""
     body = json.dumps(CARD_1_0).encode()
-    found = cards.read_card(card_request(), 200, {}.get, body, from_cache=True)
+    found = cards.read_card(card_request(), 200, no_headers, body, from_cache=True)
     assert isinstance(found, CardFetched) and found.from_cache
 
 

@@ -24,7 +24,10 @@ def call(version: str) -> CallStarted:
 
 SAME = [
     ("0.1", {"id": "t", "message": {"role": "user", "parts": [{"type": "text", "text": "hi", "metadata": None}]}}),
-    ("0.2", {"message": {"kind": "message", "messageId": "m", "taskId": "t", "parts": [{"kind": "text", "text": "hi"}]}}),
+    (
+        "0.2",
+        {"message": {"kind": "message", "messageId": "m", "taskId": "t", "parts": [{"kind": "text", "text": "hi"}]}},
+    ),
     ("0.3", {"message": {"messageId": "m", "taskId": "t", "role": "ROLE_USER", "content": [{"text": "hi"}]}}),
     ("0.3", {"request": {"message_id": "m", "task_id": "t", "role": "ROLE_USER", "content": [{"text": "hi"}]}}),
     ("1.0", {"message": {"messageId": "m", "taskId": "t", "role": "ROLE_USER", "parts": [{"text": "hi"}]}}),

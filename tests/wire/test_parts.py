@@ -17,20 +17,24 @@ JSON = st.recursive(
     max_leaves=12,
 )
 
-TEXT = ([{"type": "text", "text": "hello"}], [{"kind": "text", "text": "hello"}], [{"text": "hello", "mediaType": "text/plain"}])
-URL = (
+TEXT: tuple[list[Any], ...] = (
+    [{"type": "text", "text": "hello"}],
+    [{"kind": "text", "text": "hello"}],
+    [{"text": "hello", "mediaType": "text/plain"}],
+)
+URL: tuple[list[Any], ...] = (
     [{"type": "file", "file": {"name": "f.png", "mimeType": "image/png", "uri": "https://x.example/f.png"}}],
     [{"kind": "file", "file": {"name": "f.png", "mimeType": "image/png", "uri": "https://x.example/f.png"}}],
     [{"file": {"fileWithUri": "https://x.example/f.png", "mimeType": "image/png"}}],
     [{"file": {"file_with_uri": "https://x.example/f.png", "mime_type": "image/png"}}],
     [{"url": "https://x.example/f.png", "filename": "f.png", "mediaType": "image/png", "metadata": {}}],
 )
-RAW = (
+RAW: tuple[list[Any], ...] = (
     [{"kind": "file", "file": {"bytes": "+/8="}}],
     [{"file": {"fileWithBytes": "+/8"}}],
     [{"raw": "-_8=", "mediaType": "application/octet-stream"}],
 )
-DATA = (
+DATA: tuple[list[Any], ...] = (
     [{"kind": "data", "data": {"n": 1, "list": [1.5, "x"]}}],
     [{"data": {"data": {"list": [1.5, "x"], "n": 1.0}}}],
     [{"data": {"n": 1.0, "list": [1.5, "x"]}, "metadata": {"a": 1}}],
@@ -58,12 +62,15 @@ def test_how_text_is_cut_does_not_count() -> None:
     whole, chunks = [{"text": "one two three"}], [{"text": "one "}, {"text": "two "}, {"text": "three"}]
     assert parts.digest(whole) == parts.digest(chunks)
     assert parts.length(whole) == parts.length(chunks)
-    assert parts.digest([{"text": "one "}, {"url": "u"}, {"text": "two"}]) != parts.digest([{"text": "one two"}, {"url": "u"}])
+    assert parts.digest([{"text": "one "}, {"url": "u"}, {"text": "two"}]) != parts.digest(
+        [{"text": "one two"}, {"url": "u"}]
+    )
 
 
 def test_no_content_has_no_digest() -> None:
     """Empty lists, empty texts and parts of no known kind say nothing."""
-    for empty in ([], [{}], [{"text": ""}], [{"kind": "text"}], [{"file": {}}]):
+    nothing: list[list[Any]] = [[], [{}], [{"text": ""}], [{"kind": "text"}], [{"file": {}}]]
+    for empty in nothing:
         assert (parts.digest(empty), parts.length(empty)) == ("", 0)
 
 

@@ -133,7 +133,11 @@ def test_weak_names_wait_for_the_answer_or_another_sign(method: str, url: str, b
     """Names that others use too are certain only with a header of A2A or at a known endpoint."""
     alone = read(method, url, body)
     assert isinstance(alone, CallStarted) and not alone.certain
-    for headers in ({"a2a-version": "1.0"}, {"accept": "application/a2a+json"}, {"content-type": "application/a2a+json"}):
+    for headers in (
+        {"a2a-version": "1.0"},
+        {"accept": "application/a2a+json"},
+        {"content-type": "application/a2a+json"},
+    ):
         signed = read(method, url, body, headers)
         assert isinstance(signed, CallStarted) and signed.certain
     known = read(method, url, body, knows=lambda endpoint: endpoint == alone.endpoint)
@@ -158,9 +162,7 @@ def test_a_card_fetch_is_known_by_its_url() -> None:
     assert read("GET", "https://registry.example/cards/8", card_urls=known) is None
 
 
-@pytest.mark.parametrize(
-    "path", ["/extendedAgentCard", "/acme/extendedAgentCard", "/agent/authenticatedExtendedCard"]
-)
+@pytest.mark.parametrize("path", ["/extendedAgentCard", "/acme/extendedAgentCard", "/agent/authenticatedExtendedCard"])
 def test_the_extended_card_is_a_card_of_its_own(path: str) -> None:
     """0.2 and 1.0 have paths that nobody else has."""
     request = read("GET", f"https://agent.example{path}")
@@ -248,7 +250,11 @@ def test_a_failing_exchange_is_no_a2a() -> None:
 
 def test_no_credential_of_a_request_shows() -> None:
     """Tokens, webhook URLs and credentials are digests in every observation of a request."""
-    config = {"url": "https://hook.example/TOP-SECRET", "token": "TOP-SECRET", "authentication": {"credentials": "TOP-SECRET"}}
+    config = {
+        "url": "https://hook.example/TOP-SECRET",
+        "token": "TOP-SECRET",
+        "authentication": {"credentials": "TOP-SECRET"},
+    }
     headers = {"authorization": "Bearer TOP-SECRET", "x-api-key": "TOP-SECRET"}
     params = {"message": {"messageId": "m", "parts": [{"text": "TOP-SECRET"}]}}
     for method, body in (

@@ -11,7 +11,7 @@ import pytest
 from otel_a2a.observations import CallAnswered, CallFailed, CardFetched, Channel, Method, Observation, TaskSeen
 from otel_a2a.wire import responses
 from tests.wire.recorded import summary
-from tests.wire.support import answer, event, started
+from tests.wire.support import answer, event, no_headers, started
 
 TASK = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}
 
@@ -28,28 +28,35 @@ def test_a_success_ends_with_call_answered(rest: bool) -> None:
     assert kinds(seen) == ["TaskSeen", "CallAnswered"]
     assert isinstance(seen[0], TaskSeen) and seen[0].channel == Channel.RESPONSE and seen[0].call is call
     assert isinstance(seen[1], CallAnswered) and seen[1].call is call
-    assert kinds(answer(started(Method.LIST_TASKS, rest=rest), {"tasks": [TASK, TASK]})) == ["TaskSeen"] * 2 + ["CallAnswered"]
+    assert kinds(answer(started(Method.LIST_TASKS, rest=rest), {"tasks": [TASK, TASK]})) == ["TaskSeen"] * 2 + [
+        "CallAnswered"
+    ]
 
 
 @pytest.mark.parametrize("result", [None, {}, {"configs": []}, [{"taskId": "t"}], TASK])
 def test_answers_to_push_calls_tell_nothing_of_tasks(result: Any) -> None:
     """Their objects have ids and urls that are not the task's."""
-    for method in (Method.CREATE_PUSH_CONFIG, Method.GET_PUSH_CONFIG, Method.LIST_PUSH_CONFIGS, Method.DELETE_PUSH_CONFIG):
+    for method in (
+        Method.CREATE_PUSH_CONFIG,
+        Method.GET_PUSH_CONFIG,
+        Method.LIST_PUSH_CONFIGS,
+        Method.DELETE_PUSH_CONFIG,
+    ):
         assert kinds(answer(started(method, task_id="t"), result)) == ["CallAnswered"]
 
 
 def test_an_answer_without_content_is_an_answer() -> None:
     """204, and the 0.3 delete that has neither result nor error."""
     delete = started(Method.DELETE_PUSH_CONFIG, rest=True, task_id="t")
-    assert kinds(responses.read_answer(delete, 204, {}.get, b"")) == ["CallAnswered"]
+    assert kinds(responses.read_answer(delete, 204, no_headers, b"")) == ["CallAnswered"]
     body = b'{"id": "r", "jsonrpc": "2.0"}'
-    assert kinds(responses.read_answer(started(Method.DELETE_PUSH_CONFIG), 200, {}.get, body)) == ["CallAnswered"]
+    assert kinds(responses.read_answer(started(Method.DELETE_PUSH_CONFIG), 200, no_headers, body)) == ["CallAnswered"]
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>Sign in</html>", b"{", b"\xff"])
 def test_a_success_that_is_no_json_is_a_failure(body: bytes) -> None:
     """A proxy's page is no answer of the agent's."""
-    (seen,) = responses.read_answer(started(), 200, {}.get, body)
+    (seen,) = responses.read_answer(started(), 200, no_headers, body)
     assert isinstance(seen, CallFailed)
     assert (seen.error, seen.from_agent, seen.status) == ("JSONDecodeError", False, 200)
 
@@ -57,7 +64,7 @@ def test_a_success_that_is_no_json_is_a_failure(body: bytes) -> None:
 @pytest.mark.parametrize(("status", "from_agent"), [(302, False), (401, False), (404, False), (503, False)])
 def test_other_statuses_are_failures(status: int, from_agent: bool) -> None:
     """Also redirects that the client did not follow."""
-    (seen,) = responses.read_answer(started(rest=True), status, {}.get, b"whatever")
+    (seen,) = responses.read_answer(started(rest=True), status, no_headers, b"whatever")
     assert isinstance(seen, CallFailed)
     assert (seen.error, seen.from_agent, seen.status) == (str(status), from_agent, status)
 
@@ -71,7 +78,10 @@ def test_a_json_rpc_error_is_a_failure_with_any_status() -> None:
 
 def test_an_error_answered_to_a_streaming_call_is_a_failure() -> None:
     """Plain JSON in place of a stream."""
-    assert summary(answer(started(Method.SUBSCRIBE_TO_TASK, task_id="t"), {"error": {"code": -32004}})) == "!UNSUPPORTED_OPERATION"
+    assert (
+        summary(answer(started(Method.SUBSCRIBE_TO_TASK, task_id="t"), {"error": {"code": -32004}}))
+        == "!UNSUPPORTED_OPERATION"
+    )
 
 
 def test_the_extended_card_arrives_inside_a_call() -> None:

@@ -81,7 +81,14 @@ ARTIFACT = {"artifactId": "a", "parts": [{"text": "abc"}]}
 CHUNKS = [
     {"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": ARTIFACT, "append": True, "lastChunk": True}},
     {"artifact_update": {"task_id": "t", "context_id": "c", "artifact": ARTIFACT, "append": True, "last_chunk": True}},
-    {"kind": "artifact-update", "taskId": "t", "contextId": "c", "artifact": ARTIFACT, "append": True, "lastChunk": True},
+    {
+        "kind": "artifact-update",
+        "taskId": "t",
+        "contextId": "c",
+        "artifact": ARTIFACT,
+        "append": True,
+        "lastChunk": True,
+    },
     {"taskId": "t", "contextId": "c", "artifact": {**ARTIFACT, "append": True, "lastChunk": True}},
 ]
 
@@ -106,7 +113,9 @@ def test_artifacts_of_0_1_are_known_by_their_index() -> None:
     call = started("SendStreamingMessage", version="0.1", task_id="t")
     (seen,) = updates.read({"id": "t", "artifact": {"parts": [{"text": "x"}]}}, call, Channel.STREAM)
     assert isinstance(seen, ArtifactSeen) and seen.artifact.artifact_id == "0"
-    told = task({"id": "t", "sessionId": "s", "status": {"state": "working"}, "artifacts": [{"parts": []}, {"index": 1}]})
+    told = task(
+        {"id": "t", "sessionId": "s", "status": {"state": "working"}, "artifacts": [{"parts": []}, {"index": 1}]}
+    )
     assert [artifact.artifact_id for artifact in told.artifacts] == ["0", "1"]
 
 
@@ -161,7 +170,9 @@ def test_a_trimmed_task_is_listed() -> None:
     assert task(BARE_1_0, call=started("GetTask", trimmed=True)).form == Form.LISTED
 
 
-@pytest.mark.parametrize("value", [None, [], "x", 7, {}, {"kind": []}, {"task": []}, {"configs": []}, {"kind": "other"}])
+@pytest.mark.parametrize(
+    "value", [None, [], "x", 7, {}, {"kind": []}, {"task": []}, {"configs": []}, {"kind": "other"}]
+)
 def test_what_a2a_does_not_know_gives_nothing(value: Any) -> None:
     """No observation is made up."""
     assert updates.read(value, None, Channel.RESPONSE) == []
