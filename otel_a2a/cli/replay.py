@@ -193,14 +193,20 @@ def _findings(found: Sequence[Found]) -> Iterator[Line]:
 
 
 def write(lines: Iterable[Line]) -> None:
-    """Print ``lines``, in colour where rich is installed and somebody watches."""
+    """Print ``lines``: in colour and wrapped where rich is installed and somebody watches, else as they are."""
     try:
         from rich.console import Console
+        from rich.padding import Padding
         from rich.text import Text
     except ImportError:
         for line in lines:
             print("".join(text for text, _ in line))
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False)
     for line in lines:
-        console.print(Text.assemble(*line))
+        text = Text.assemble(*line)
+        indent = len(text.plain) - len(text.plain.lstrip())
+        if console.is_terminal:
+            console.print(Padding(text[indent:], (0, 0, 0, indent)))
+        else:
+            console.print(text, soft_wrap=True)
