@@ -162,19 +162,24 @@ def artifact_after_seal(seen: ArtifactSeen, view: View, settings: Settings) -> I
 )
 def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """The same id and content in two tasks of one context, neither referencing the other, and the id in no third context; or
-    in two tenants or credentials, where the id is long enough not to be everybody's ``result``.
+    in two tenants or credentials.
+
+    Many agents call every result ``result``, and give the same short answer twice: an id that is short enough for that
+    accuses only within a context, and only where the task shows the foreign artifact beside one of its own.
     """
     if view.agent is None or seen.call is None or not seen.task_id:
         return
-    artifacts = (seen.artifact,) if isinstance(seen, ArtifactSeen) else seen.artifacts
+    artifacts = seen.artifacts if isinstance(seen, TaskSeen) else (seen.artifact,) if _is_whole(seen) else ()
     for artifact in artifacts:
         owner = view.agent.artifact_owners.get((artifact.artifact_id, artifact.digest))
         if owner is None or not artifact.length or (owner.tenant, owner.task_id) == (seen.call.tenant, seen.task_id):
             continue
+        is_unique = len(artifact.artifact_id) >= UNIQUE
         if (owner.tenant, owner.credential) != (seen.call.tenant, seen.call.credential):
-            crossed, beyond = len(artifact.artifact_id) >= UNIQUE, ", and perhaps not this client's to see"
+            crossed, beyond = is_unique, ", and perhaps not this client's to see"
         else:
-            crossed, beyond = _leaked_within_context(owner, artifact, seen, view), ""
+            crossed = _leaked_within_context(owner, artifact, seen, view) and (is_unique or _is_beside_own(owner, seen, view))
+            beyond = ""
         if crossed:
             yield Hit(
                 f"artifact {artifact.artifact_id} of task {owner.task_id} came with task {seen.task_id}: it is not this "
@@ -183,6 +188,17 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
                 discriminator=owner.task_id,
             )
             return
+
+
+def _is_whole(seen: ArtifactSeen) -> bool:
+    return seen.last_chunk and not seen.append
+
+
+def _is_beside_own(owner: Owner, seen: TaskSeen | ArtifactSeen, view: View) -> bool:
+    """Whether the task shows an artifact that the owner of the foreign one has not."""
+    other = view.ledger.task(view.agent, owner.tenant, owner.task_id)
+    known = other.artifacts if other is not None else {}
+    return isinstance(seen, TaskSeen) and any(artifact.artifact_id not in known for artifact in seen.artifacts)
 
 
 def _leaked_within_context(owner: Owner, artifact: ArtifactFacts, seen: TaskSeen | ArtifactSeen, view: View) -> bool:

@@ -133,7 +133,7 @@ def test_unsampled_traces_are_protected_too() -> None:
     counts = {
         point.attributes[semconv.SECURITY_RULE_NAME]: point.value
         for point in telemetry.metric(semconv.METRIC_FINDINGS)
-        if point.value
+        if point.value and point.attributes[semconv.FINDING_LEVEL] == "violation"
     }
     assert counts == {
         "backward-transition": 1,

@@ -79,11 +79,12 @@ class Telemetry:
         return [record for record in records if record.event_name == name]
 
     def findings(self) -> list[tuple[str, str]]:
-        """Rule and level of each finding's event, in order."""
-        return [
+        """Rule and level of each finding's event, in order; information is left out."""
+        found = [
             (str(event.attributes[semconv.SECURITY_RULE_NAME]), str(event.attributes[semconv.FINDING_LEVEL]))
             for event in self.events()
         ]
+        return [(rule, level) for rule, level in found if level != "information"]
 
     def metric(self, name: str) -> list[Any]:
         """The data points of a metric, of all attribute sets."""
