@@ -57,6 +57,12 @@ Default: the value of OpenTelemetry's own variable for all instrumentations, whi
 OTEL_PYTHON_A2A_CARD_URLS = "OTEL_PYTHON_A2A_CARD_URLS"
 """URLs that serve an Agent Card, besides the well-known paths: a list of ``http`` and ``https`` URLs. Default: none."""
 
+OTEL_PYTHON_A2A_PINNED_CARDS = "OTEL_PYTHON_A2A_PINNED_CARDS"
+"""Agents whose card is pinned, so that no rule about cards applies: a list of globs of ``host`` or ``host:port``.
+
+Default: none.
+"""
+
 OTEL_PYTHON_A2A_MAX_TASKS = "OTEL_PYTHON_A2A_MAX_TASKS"
 """How many tasks are remembered; those that ended leave first. Default: 20000."""
 
@@ -66,8 +72,23 @@ OTEL_PYTHON_A2A_MAX_AGENTS = "OTEL_PYTHON_A2A_MAX_AGENTS"
 OTEL_PYTHON_A2A_MAX_BODY = "OTEL_PYTHON_A2A_MAX_BODY"
 """The largest body, in bytes, that is read for judging; larger ones pass unjudged. Default: 1048576."""
 
+OTEL_PYTHON_A2A_TASK_DEADLINE = "OTEL_PYTHON_A2A_TASK_DEADLINE"
+"""Seconds that a live task may show no progress. Default: none, and then no finding."""
+
+OTEL_PYTHON_A2A_MAX_CARD_AGE = "OTEL_PYTHON_A2A_MAX_CARD_AGE"
+"""Seconds that a card which states no ``max-age`` may be old for new work. Default: none, and then any age."""
+
+OTEL_PYTHON_A2A_WEBHOOK_CARD_WINDOW = "OTEL_PYTHON_A2A_WEBHOOK_CARD_WINDOW"
+"""Seconds before a webhook's registration within which its agent's card must have been fetched. Default: 60."""
+
+OTEL_PYTHON_A2A_CARD_FAILURE_WINDOW = "OTEL_PYTHON_A2A_CARD_FAILURE_WINDOW"
+"""Seconds after a failed card fetch in which a cancel is suspected to be its consequence. Default: 30."""
+
 OTEL_PYTHON_A2A_CLOCK_SKEW = "OTEL_PYTHON_A2A_CLOCK_SKEW"
 """Seconds by which two clocks may differ before their order means anything. Default: 5."""
+
+OTEL_PYTHON_A2A_GATEWAY_REWRITES_IDS = "OTEL_PYTHON_A2A_GATEWAY_REWRITES_IDS"
+"""Whether a gateway in between gives tasks and contexts other ids, as agreed. Default: ``false``."""
 
 OTEL_PYTHON_A2A_RAISE_IN_STREAM = "OTEL_PYTHON_A2A_RAISE_IN_STREAM"
 """Whether ``raise`` also acts in the middle of a stream. Default: ``false``, since some servers then cancel the run."""

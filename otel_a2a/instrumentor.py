@@ -56,10 +56,16 @@ class A2AConfiguration:
     disabled_clients: list[str] | str | None = None
     excluded_urls: list[str] | str | None = None
     card_urls: list[str] | str | None = None
+    pinned_cards: list[str] | str | None = None
     max_tasks: int | str | None = None
     max_agents: int | str | None = None
     max_body: int | str | None = None
+    task_deadline: float | str | None = None
+    max_card_age: float | str | None = None
+    webhook_card_window: float | str | None = None
+    card_failure_window: float | str | None = None
     clock_skew: float | str | None = None
+    gateway_rewrites_ids: bool | str | None = None
     raise_in_stream: bool | str | None = None
     state_spans: bool | str | None = None
     transition_events: bool | str | None = None

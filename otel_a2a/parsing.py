@@ -137,10 +137,16 @@ READERS: Final[dict[str, Reader]] = {
     "disabled_clients": read_set,
     "excluded_urls": read_patterns,
     "card_urls": read_urls,
+    "pinned_cards": read_names,
     "max_tasks": read_count,
     "max_agents": read_count,
     "max_body": read_count,
+    "task_deadline": read_seconds,
+    "max_card_age": read_seconds,
+    "webhook_card_window": read_seconds,
+    "card_failure_window": read_seconds,
     "clock_skew": read_seconds,
+    "gateway_rewrites_ids": read_boolean,
     "raise_in_stream": read_boolean,
     "state_spans": read_boolean,
     "transition_events": read_boolean,
@@ -155,8 +161,13 @@ FILE_ONLY: Final[dict[str, Reader]] = {
     "continuation_is_binding": read_boolean,
     "stale_is_violation": read_boolean,
     "sees_whole_life": read_boolean,
+    "card_per_turn": read_boolean,
+    "immutable_per_version": read_boolean,
+    "artifacts_keyed_by_skill": read_boolean,
+    "watched_elsewhere": read_boolean,
+    "webhook_silence": read_seconds,
 }
-"""Settings that only a policy file can change, because they belong to its way of seeing things."""
+"""Settings that only a policy file can change, because they say what a deployment has agreed on."""
 
 
 def read_lines(value: object, *, at_agents: bool) -> tuple[list[ActionRule], list[str]]:

@@ -145,6 +145,8 @@ def as_text(value: object) -> str:
         return str(value.value)
     if isinstance(value, tuple | frozenset):
         return ",".join(sorted(value) if isinstance(value, frozenset) else value) or "nothing"
+    if value is None:
+        return "nothing"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -178,7 +178,9 @@ def as_text(found: Mapping[str, Any]) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(str(each) for each in value) or "-"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if value is None:
+        return "-"
+    return str(value).lower() if isinstance(value, bool) else str(value) or "-"
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
