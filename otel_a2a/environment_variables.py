@@ -34,8 +34,9 @@ The glob is compared with ``host`` and with ``host:port``. A line for a rule win
 """
 
 OTEL_PYTHON_A2A_PROFILE = "OTEL_PYTHON_A2A_PROFILE"
-"""The policy file: ``default``, ``authority``, ``fenced``, ``spec``, or the path of a TOML file.
+"""The policy file, by its path or the name of a built-in one.
 
+Built in are ``default``, ``authority``, ``fenced``, ``declared-history``, ``version-fenced`` and ``spec``.
 Default: ``default``.
 """
 

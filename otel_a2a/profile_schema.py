@@ -38,6 +38,7 @@ class PolicyFile(_Entry):
 
     extends: Glob | None = None
     only: list[Glob] | None = None
+    requires: list[str] = []
     settings: dict[str, Any] = {}
     rules: dict[Glob, RuleEntry] = {}
     agents: list[AgentEntry] = []
@@ -64,6 +65,10 @@ def check(document: Mapping[str, Any], where: str) -> None:
             readers[key](value)
         except Refused as error:
             wrong.append(f"settings.{key}: {value!r} {error}")
+    requires = document.get("requires")
+    for name in requires if isinstance(requires, list) else ():
+        if name not in readers:
+            wrong.append(f"requires: {name!r} is not a setting; settings are {', '.join(readers)}")
     if wrong:
         raise ValueError(f"{where}: " + "; ".join(wrong))
 

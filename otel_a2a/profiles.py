@@ -3,6 +3,7 @@
 
     extends = "default"                       # a built-in name, or a path beside this file
     only = ["terminal-*"]                     # judge by these rules alone; absent: by all
+    requires = ["task_deadline"]              # settings without which the file means little
 
     [settings]                                # as the variables are called, in lower case and without the prefix
     strictness = "log"
@@ -38,7 +39,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-BUILT_IN = ("default", "authority", "fenced", "spec")
+BUILT_IN = ("default", "authority", "fenced", "declared-history", "version-fenced", "spec")
 INHERIT = "inherit"
 
 
@@ -50,6 +51,7 @@ class Profile:
     settings: Mapping[str, object] = field(default_factory=dict)
     lines: tuple[ActionRule, ...] = ()
     only: tuple[str, ...] | None = None
+    requires: tuple[str, ...] = ()
 
 
 def load(name: str) -> Profile:
@@ -71,6 +73,7 @@ def load(name: str) -> Profile:
         settings={key: readers[key](value) for key, value in merged.get("settings", {}).items()},
         lines=tuple(_fold(merged)),
         only=tuple(merged["only"]) if "only" in merged else None,
+        requires=tuple(merged["requires"]),
     )
 
 
@@ -117,6 +120,7 @@ def _merge(merged: dict[str, Any], document: Mapping[str, Any]) -> None:
     for glob, entry in document.get("rules", {}).items():
         merged.setdefault("rules", {}).setdefault(glob, {}).update(entry)
     merged.setdefault("agents", []).extend(document.get("agents", []))
+    merged.setdefault("requires", []).extend(document.get("requires", []))
     if "only" in document:
         merged["only"] = document["only"]
 

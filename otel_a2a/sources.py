@@ -80,6 +80,10 @@ def effective(environ: Mapping[str, str], **keywords: object) -> Effective:
         if found is not None:
             values[name], origins[name] = found
 
+    for name in profile.requires:
+        if values.get(name, DEFAULTS[name]) is None:
+            problems.append(f"the profile {profile.name} needs {name}, which {variable(name)} sets; it is not set")
+
     lines = [(line, f"profile {profile.name}") for line in profile.lines]
     lines += _lines(given, present, problems)
     origins["policy"] = ", ".join(dict.fromkeys(origin for _, origin in lines)) or DEFAULT

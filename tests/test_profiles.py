@@ -135,9 +135,10 @@ def test_a_file_adds_to_what_it_extends(tmp_path: Path) -> None:
         ('[rules.task-lost]\nacton = "log"', "rules.task-lost.acton", "level, action"),
         ('[[agents]]\naction = "log"', "agents.0.host", "required"),
         ('[[agents]]\nhost = "h"\nrule = 1', "agents.0.rule", "host, action, rules"),
-        ("[rule.x]", "rule", "extends, only, settings, rules, agents"),
+        ("[rule.x]", "rule", "extends, only, requires, settings, rules, agents"),
         ('settings = "x"', "settings", "dictionary"),
         ("extends = 1", "extends", "string"),
+        ('requires = ["deadline"]', "requires", "task_deadline"),
     ],
 )
 def test_an_error_names_file_key_and_choices(tmp_path: Path, text: str, key: str, allowed: str) -> None:
@@ -164,6 +165,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         profiles.load(str(tmp_path / "none.toml"))
     with pytest.raises(ValueError, match="cannot be read"):
         profiles.load(str(tmp_path))
+
+
+def test_what_a_profile_requires_is_asked_for() -> None:
+    """``declared-history`` means little without a deadline, and says so until there is one."""
+    [problem] = effective({}, profile="declared-history").problems
+    assert "OTEL_PYTHON_A2A_TASK_DEADLINE" in problem
+    assert not effective({}, profile="declared-history", task_deadline=60).problems
 
 
 def test_a_circle_is_an_error(tmp_path: Path) -> None:
