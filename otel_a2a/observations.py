@@ -381,6 +381,8 @@ class CallFailed(Observation):
     status: int | None = None
     code: str = ""
     """The error's code as it was on the wire (``-32001``, ``404``), for ``error.type``; empty where there is none."""
+    channel: str = Channel.RESPONSE
+    """``Channel.STREAM``: an event of a stream said so, and closing the stream is another matter than an answer."""
 
 
 @dataclass(slots=True, kw_only=True)
