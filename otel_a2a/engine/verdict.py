@@ -90,6 +90,8 @@ def may_raise(rule: Rule, observation: Observation, view: View, settings: Settin
             return False
         return call.method in READS or call.is_send and not _created(call, observation, view)
     if isinstance(observation, CallFailed):
+        if observation.channel == Channel.STREAM and not settings.raise_in_stream:
+            return False
         return observation.call.method in READS or bool(observation.call.is_send and observation.call.task_id)
     return False
 
