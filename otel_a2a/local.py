@@ -17,69 +17,27 @@ the boundary raises, before the application acts on it. Where nothing is instrum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.context import get_current
 
 from otel_a2a.engine import current
+from otel_a2a.engine.engine import Engine
 from otel_a2a.engine.findings import Finding
+from otel_a2a.hints import current_hints, hints, reason_of
 from otel_a2a.observations import (
+    CallStarted,
     Decision,
     Hints,
     LocalDecision,
+    Method,
     Observation,
-    Reason,
     StateExpected,
 )
+from otel_a2a.telemetry.calls import reference
 from otel_a2a.wire import states, urls
-
-_hints: ContextVar[Hints | None] = ContextVar("otel_a2a_hints", default=None)
-
-
-# --- hints
-
-
-@contextmanager
-def hints(
-    *,
-    skill: str | None = None,
-    expected_duration: float | None = None,
-    retry_of: str | None = None,
-    side_effect: bool | None = None,
-    pinned_card: bool | None = None,
-    reason: str | None = None,
-) -> Iterator[None]:
-    """Say something about the A2A calls made in this context; inner hints add to outer ones and win over them.
-
-    Args:
-        skill: the skill that a send is for (seeds 000, 002, 004).
-        expected_duration: seconds that the task is expected to take at most (seeds 001, 004).
-        retry_of: id of the task that a send deliberately retries (seed 000).
-        side_effect: running the request twice does harm.
-        pinned_card: the application relies on a card that it holds, on purpose.
-        reason: why a task is canceled: ``user``, ``deadline``, ``capability``, or text.
-    """
-    given = {
-        "skill": skill,
-        "expected_duration": expected_duration,
-        "retry_of": retry_of,
-        "side_effect": side_effect,
-        "pinned_card": pinned_card,
-        "reason": None if reason is None else reason_of(reason),
-    }
-    token = _hints.set(replace(_hints.get() or Hints(), **{name: value for name, value in given.items() if value is not None}))
-    try:
-        yield
-    finally:
-        _hints.reset(token)
-
-
-def current_hints() -> Hints | None:
-    """The hints in this context, or None."""
-    return _hints.get()
-
 
 # --- decisions
 
@@ -90,7 +48,7 @@ def task_state(task_id: str, state: str, *, reason: str, agent: str = "", tenant
     Args:
         task_id: the task.
         state: any spelling of an A2A task state.
-        reason: why: one of ``Reason``'s, or text that says it.
+        reason: why: ``server transport poll-empty capability stream-end user deadline``, or text that says it.
         agent: URL of the agent's interface, where ids of several agents may be equal.
         tenant: the tenant, where the agent has some.
 
@@ -98,33 +56,17 @@ def task_state(task_id: str, state: str, *, reason: str, agent: str = "", tenant
         What was found, most often nothing.
 
     Raises:
-        A2APolicyError: in mode ``raise``, where the decision crosses the boundary.
+        A2APolicyError: in mode ``raise``, where the decision crosses the boundary. Nothing has happened by then.
     """
-    return _tell(
-        LocalDecision(
-            decision=Decision.STATE,
-            task_id=task_id,
-            state=states.normalise(state)[0] or "",
-            reason=reason_of(reason),
-            endpoint=_endpoint(agent),
-            tenant=tenant,
-        )
-    )
+    return _decide(Decision.STATE, task_id=task_id, state=state, reason=reason, agent=agent, tenant=tenant)
 
 
 def artifact_dropped(
     task_id: str, artifact_id: str, *, reason: str = "", agent: str = "", tenant: str = ""
 ) -> tuple[Finding, ...]:
     """The application drops an artifact that it received (seed 000: artifact stores are append-only). See ``task_state``."""
-    return _tell(
-        LocalDecision(
-            decision=Decision.ARTIFACT_DROPPED,
-            task_id=task_id,
-            artifact_id=artifact_id,
-            reason=reason_of(reason),
-            endpoint=_endpoint(agent),
-            tenant=tenant,
-        )
+    return _decide(
+        Decision.ARTIFACT_DROPPED, task_id=task_id, artifact_id=artifact_id, reason=reason, agent=agent, tenant=tenant
     )
 
 
@@ -132,88 +74,153 @@ def artifact_merged(
     task_id: str, artifact_id: str, *, from_task: str = "", agent: str = "", tenant: str = ""
 ) -> tuple[Finding, ...]:
     """The application merges an artifact that ``from_task`` sent into its record of ``task_id`` (seed 000). See ``task_state``."""
-    return _tell(
-        LocalDecision(
-            decision=Decision.ARTIFACT_MERGED,
-            task_id=task_id,
-            artifact_id=artifact_id,
-            source_task_id=from_task or task_id,
-            endpoint=_endpoint(agent),
-            tenant=tenant,
-        )
+    return _decide(
+        Decision.ARTIFACT_MERGED,
+        task_id=task_id,
+        artifact_id=artifact_id,
+        source_task_id=from_task or task_id,
+        agent=agent,
+        tenant=tenant,
     )
 
 
 def task_abandoned(task_id: str, *, reason: str = "", agent: str = "", tenant: str = "") -> tuple[Finding, ...]:
     """The application gives a task up (seed 002: an orphan is canceled or abandoned). See ``task_state``."""
-    return _tell(
-        LocalDecision(
-            decision=Decision.ABANDONED,
-            task_id=task_id,
-            reason=reason_of(reason),
-            endpoint=_endpoint(agent),
-            tenant=tenant,
-        )
-    )
+    return _decide(Decision.ABANDONED, task_id=task_id, reason=reason, agent=agent, tenant=tenant)
 
 
 def card_rejected(url: str, *, reason: str = "") -> tuple[Finding, ...]:
     """The application refuses the card that it fetched from ``url``: it is no basis for new work. See ``task_state``."""
-    return _tell(LocalDecision(decision=Decision.CARD_REJECTED, card_url=urls.fetch_url(url), reason=reason_of(reason)))
+    return _decide(Decision.CARD_REJECTED, card_url=url, reason=reason)
 
 
 def card_from_cache(url: str, *, age: float = 0.0) -> tuple[Finding, ...]:
     """The application uses its copy of the card at ``url``, ``age`` seconds old. That is no fetch. See ``task_state``."""
-    return _tell(LocalDecision(decision=Decision.CARD_FROM_CACHE, card_url=urls.fetch_url(url), card_age=age))
+    return _decide(Decision.CARD_FROM_CACHE, card_url=url, card_age=age)
 
 
 def expect_state(task_id: str, state: str, *, within: float, agent: str = "", tenant: str = "") -> tuple[Finding, ...]:
     """The application expects a task to be in ``state`` within so many seconds (seed 001). See ``task_state``."""
-    return _tell(
-        StateExpected(
-            task_id=task_id,
-            state=states.normalise(state)[0] or "",
-            within=within,
-            endpoint=_endpoint(agent),
+    engine = current()
+    if engine is None:
+        return ()
+    expected = StateExpected(
+        task_id=task_id, state=_state(state), within=within, endpoint=_endpoint(agent), tenant=tenant
+    )
+    return _told(engine, expected)
+
+
+def check(
+    action: str,
+    *,
+    task_id: str = "",
+    agent: str = "",
+    tenant: str = "",
+    context_id: str = "",
+    state: str = "",
+    reason: str = "",
+    artifact_id: str = "",
+    from_task: str = "",
+) -> tuple[Finding, ...]:
+    """What would be found if the application did something now. Nothing is done, remembered, exported or raised.
+
+    Args:
+        action: ``create`` (new work), ``send`` (a message into ``task_id``), ``read``, ``cancel``, ``record`` (``state`` for
+            ``task_id``), ``drop`` or ``merge`` (``artifact_id``; a merge is from ``from_task``).
+        agent: URL of the agent's interface; needed for ``create``, elsewhere only where ids of several agents may be equal.
+        task_id, tenant, context_id, state, reason, artifact_id, from_task: as in the functions above.
+
+    Hints count as they do for calls: ``with hints(skill=…): check("create", agent=…)``.
+
+    Raises:
+        ValueError: there is no such action; the text names the choices.
+    """
+    if action not in (*_REQUESTS, *_DECISIONS):
+        raise ValueError(f"action {action!r} is not one of {', '.join((*_REQUESTS, *_DECISIONS))}")
+    engine = current()
+    if engine is None:
+        return ()
+    if action in _DECISIONS:
+        return engine.ask(
+            _decision(
+                _DECISIONS[action],
+                task_id=task_id,
+                state=state,
+                reason=reason,
+                artifact_id=artifact_id,
+                source_task_id=from_task,
+                agent=agent,
+                tenant=tenant,
+            )
+        )
+    endpoint = _endpoint(agent) or engine.endpoint_of(task_id)
+    address, port = urls.server(endpoint)
+    hinted = current_hints()
+    if reason:
+        hinted = replace(hinted or Hints(), reason=reason_of(reason))
+    return engine.ask(
+        CallStarted(
+            method=_REQUESTS[action],
+            binding="",
+            protocol_version="",
+            endpoint=endpoint,
+            server_address=address,
+            server_port=port,
             tenant=tenant,
+            task_id="" if action == "create" else task_id,
+            context_id=context_id,
+            hints=hinted,
         )
     )
 
 
-def _tell(observation: Observation) -> tuple[Finding, ...]:
+_REQUESTS: Final = {
+    "create": Method.SEND_MESSAGE,
+    "send": Method.SEND_MESSAGE,
+    "read": Method.GET_TASK,
+    "cancel": Method.CANCEL_TASK,
+}
+_DECISIONS: Final = {
+    "record": Decision.STATE,
+    "drop": Decision.ARTIFACT_DROPPED,
+    "merge": Decision.ARTIFACT_MERGED,
+}
+
+
+def _decide(decision: str, **told: Any) -> tuple[Finding, ...]:
     engine = current()
-    if engine is None:
-        return ()
-    verdict = engine.observe(observation)
+    return () if engine is None else _told(engine, _decision(decision, **told))
+
+
+def _decision(
+    decision: str, *, agent: str = "", state: str = "", reason: str = "", card_url: str = "", **told: Any
+) -> LocalDecision:
+    span = trace.get_current_span()
+    return LocalDecision(
+        decision=decision,
+        endpoint=_endpoint(agent),
+        state=_state(state),
+        reason=reason_of(reason),
+        card_url=urls.fetch_url(card_url) if card_url else "",
+        span=reference(span),
+        is_traced=span.get_span_context().is_valid,
+        **told,
+    )
+
+
+def _told(engine: Engine, observation: Observation) -> tuple[Finding, ...]:
+    verdict = engine.observe(observation, get_current())
     if verdict.error is not None:
         raise verdict.error
     return verdict.findings
 
 
+def _state(state: str) -> str:
+    return states.normalise(state)[0] or ""
+
+
 def _endpoint(agent: str) -> str:
     return urls.endpoint(agent) if agent else ""
-
-
-# --- words
-
-_WORDS: Final = (
-    (Reason.CAPABILITY, ("capab", "advertis", "skill", "agent card", "card changed", "revoked")),
-    (Reason.STREAM_END, ("stream ended", "stream end", "stream closed", "stream-end", "end of stream", "eof")),
-    (Reason.POLL_EMPTY, ("poll-empty", "poll returned nothing", "poll returned none", "empty poll", "no answer to poll")),
-    (Reason.DEADLINE, ("deadline",)),
-    (Reason.TRANSPORT, ("transport", "timeout", "timed out", "network", "connection", "unreachable")),
-    (Reason.USER, ("user",)),
-    (Reason.SERVER, ("server",)),
-)
-
-
-def reason_of(text: str) -> str:
-    """The ``Reason`` that a text gives, or the empty string where it gives none that rules know."""
-    lowered = text.lower()
-    for reason, words in _WORDS:
-        if lowered == reason or any(word in lowered for word in words):
-            return reason
-    return ""
 
 
 __all__ = [
@@ -221,10 +228,10 @@ __all__ = [
     "artifact_merged",
     "card_from_cache",
     "card_rejected",
+    "check",
     "current_hints",
     "expect_state",
     "hints",
-    "reason_of",
     "task_abandoned",
     "task_state",
 ]

@@ -15,6 +15,7 @@ here, and nowhere else.
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
@@ -28,6 +29,7 @@ from otel_a2a import semconv
 from otel_a2a.engine.findings import Finding
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import Exchange
+from otel_a2a.hints import current_hints
 from otel_a2a.observations import (
     CallAnswered,
     CallFailed,
@@ -55,6 +57,7 @@ def start(runtime: Runtime) -> None:
     """Begin to look at calls."""
     global _runtime
     _runtime = runtime
+    atexit.register(runtime.worker.drain)
 
 
 def stop() -> None:
@@ -63,6 +66,7 @@ def stop() -> None:
     runtime, _runtime = _runtime, None
     if runtime is not None:
         runtime.worker.stop()
+        atexit.unregister(runtime.worker.drain)
 
 
 def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation | None:
@@ -135,6 +139,8 @@ class Operation:
         self._runtime = runtime
         self._exchange = exchange
         self._request = request
+        if isinstance(request, CallStarted):
+            request.hints = current_hints()
         self._span: trace.Span | None = None
         self._owns_span = False
         self._context: Context | None = None
@@ -178,6 +184,7 @@ class Operation:
     def _open_span(self) -> None:
         request, tracer = self._request, self._runtime.tracer
         current = trace.get_current_span()
+        request.is_traced = current.get_span_context().is_valid
         if isinstance(request, CallStarted):
             if enrich.is_same_call(current, request.method):
                 self._span = current

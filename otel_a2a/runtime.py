@@ -107,6 +107,8 @@ def build(
     states = StateTelemetry(
         tracer, metrics, events, spans=settings.state_spans, transition_events=settings.transition_events
     )
+    worker = Worker(lambda: engine.next_due, engine.pass_time)
+    engine.on_schedule = worker.wake
     set_current(engine)
     return Runtime(
         settings=settings,
@@ -114,7 +116,7 @@ def build(
         tracer=tracer,
         states=states,
         metrics=metrics,
-        worker=Worker(),
+        worker=worker,
         excluded=excluded,
         card_urls=card_urls,
         card_paths=frozenset(urlsplit(url).path for url in card_urls),

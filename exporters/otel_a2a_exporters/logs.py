@@ -11,6 +11,7 @@ from otel_a2a.engine.findings import Finding, Level, Strictness
 from otel_a2a.telemetry import events
 from otel_a2a.telemetry.events import EventLogger
 from otel_a2a_exporters.attributes import finding_attributes
+from otel_a2a_exporters.place import context_of
 
 _policy_logger = logging.getLogger(semconv.POLICY_LOGGER)
 
@@ -36,7 +37,7 @@ class LogExporter:
             finding.message,
             finding_attributes(finding),
             time_ns=finding.time_unix_nano,
-            context=context,
+            context=context_of(finding, context),
         )
         if finding.action in (Strictness.LOG, Strictness.RAISE):
             _policy_logger.log(

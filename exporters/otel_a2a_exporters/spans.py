@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
 
 from otel_a2a.engine.findings import Finding, Level
 from otel_a2a_exporters.attributes import finding_attributes
-
+from otel_a2a_exporters.place import context_of
 
 NO_SPAN: Final = create_key("otel_a2a_no_span")
 """Set in a context in which no span may be started: inside ``on_end`` of a processor that others wait for."""
@@ -32,7 +32,7 @@ class SpanExporter:
             return
         span = self._tracer.start_span(
             f"{finding.level.value} {finding.rule}",
-            context=context,
+            context=context_of(finding, context),
             kind=SpanKind.INTERNAL,
             attributes=finding_attributes(finding),
             start_time=finding.time_unix_nano,

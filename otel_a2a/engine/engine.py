@@ -110,6 +110,11 @@ class Engine:
         """Whether ``endpoint`` is an agent's interface as far as this process has seen."""
         return endpoint in self.ledger.by_endpoint
 
+    def endpoint_of(self, task_id: str) -> str:
+        """An interface over which a task is known, if only one agent has that id; else the empty string."""
+        task = self.ledger.find(task_id)
+        return next(iter(task.endpoints), "") if task is not None else ""
+
     @property
     def live_tasks(self) -> int:
         """Tasks not known to have ended."""

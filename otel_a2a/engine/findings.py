@@ -82,6 +82,7 @@ class Finding:
     count: int = 1
     trace_id: int = 0
     span_id: int = 0
+    trace_flags: int = 1
     time_unix_nano: int = 0
     ruleset: str = "otel-a2a"
     reference: str = ""

@@ -149,6 +149,7 @@ def make_finding(
         count=count,
         trace_id=span.trace_id if span else 0,
         span_id=span.span_id if span else 0,
+        trace_flags=span.trace_flags if span else 1,
         time_unix_nano=now_ns,
         ruleset=rule.ruleset,
         reference=rule.reference,

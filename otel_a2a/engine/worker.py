@@ -18,9 +18,20 @@ _logger = logging.getLogger("otel_a2a")
 
 
 class Worker:
-    """Runs deferred work soon. The thread starts with ``start()`` and ends with the process, or with ``stop()``."""
+    """Runs deferred work soon, and what is due when it is due.
 
-    def __init__(self) -> None:
+    The thread starts with ``start()`` or ``wake()`` and ends with the process, or with ``stop()``.
+
+    Args:
+        next_due: seconds until something is due by itself; None where nothing is.
+        on_due: called when that time has come.
+    """
+
+    def __init__(
+        self, next_due: Callable[[], float | None] = lambda: None, on_due: Callable[[], object] = lambda: None
+    ) -> None:
+        self._next_due = next_due
+        self._on_due = on_due
         self._reset()
         renew_after_fork(self._reset)
 
@@ -49,6 +60,11 @@ class Worker:
         """Have ``work`` done soon, elsewhere. Safe in finalisers."""
         self._queue.put(work)
 
+    def wake(self) -> None:
+        """Something may be due earlier than the thread knows."""
+        self.start()
+        self._queue.put(_nothing)
+
     def drain(self) -> None:
         """Do what is waiting, now and here."""
         while not self._queue.empty():
@@ -69,13 +85,22 @@ class Worker:
             if thread is not threading.current_thread():
                 thread.join(timeout=1.0)
 
-    @staticmethod
-    def _run(queue: SimpleQueue[Callable[[], None] | None]) -> None:
-        while (work := queue.get()) is not None:
+    def _run(self, queue: SimpleQueue[Callable[[], None] | None]) -> None:
+        while True:
+            try:
+                work = queue.get(timeout=self._next_due())
+            except Empty:
+                _perform(self._on_due)
+                continue
+            if work is None:
+                return
             _perform(work)
 
 
-def _perform(work: Callable[[], None]) -> None:
+def _nothing() -> None: ...
+
+
+def _perform(work: Callable[[], object]) -> None:
     try:
         work()
     except Exception:

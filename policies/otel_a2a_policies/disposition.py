@@ -309,8 +309,9 @@ def cancel_unconfirmed(reached: DeadlineReached, view: View, settings: Settings)
 
 
 RULES: tuple[Rule, ...] = (
-    card_decided_task_fate,
+    # First, because its exception is the more exact one and is one of the other's kind.
     cancel_after_card_failure,
+    card_decided_task_fate,
     phantom_terminal_state,
     failure_inferred_from_missing_poll,
     stream_end_as_task_end,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,6 +86,18 @@ class Telemetry:
             for event in self.events()
         ]
         return [(rule, level) for rule, level in found if level != "information"]
+
+    def wait_for_finding(self, rule: str, seconds: float) -> None:
+        """Wait until a finding of ``rule`` is there, and its span.
+
+        Raises:
+            TimeoutError: it did not come.
+        """
+        give_up = time.monotonic() + seconds
+        while not any(name.endswith(f" {rule}") for name in self.names()):
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"no finding of {rule} within {seconds} s, only {self.findings()}")
+            time.sleep(0.01)
 
     def metric(self, name: str) -> list[Any]:
         """The data points of a metric, of all attribute sets."""
