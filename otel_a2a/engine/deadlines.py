@@ -22,6 +22,10 @@ WITHDRAWN_WINDOW = 60.0
 """Seconds after which a card that dropped push has decided so, and is not being deployed."""
 
 
+REMINDERS = 4096
+"""Reminders from which on those of ended tasks are looked for."""
+
+
 class Kind:
     """Kinds of deadlines, named as the rules that judge them."""
 
@@ -31,6 +35,7 @@ class Kind:
     CANCEL = "cancel-unconfirmed"
     WITHDRAWN = "waiting-on-withdrawn-webhook"
     UNWATCHED = "task-unwatched"
+    UNANSWERED = "interrupted-unanswered"
 
 
 def expected_duration(task: Task) -> float | None:
@@ -104,6 +109,13 @@ def _unwatched(task: Task, settings: Settings) -> float | None:
     return task.created_at + limit
 
 
+def _unanswered(task: Task, settings: Settings) -> float | None:
+    limit = settings.task_deadline
+    if limit is None or task.state not in INTERRUPTED or task.terminal or task.message_seq > task.state_seq:
+        return None
+    return task.changed_at + limit
+
+
 DUE: dict[str, Callable[[Task, Settings], float | None]] = {
     Kind.STUCK: _stuck,
     Kind.UNPROBED: _unprobed,
@@ -111,8 +123,9 @@ DUE: dict[str, Callable[[Task, Settings], float | None]] = {
     Kind.CANCEL: _cancel,
     Kind.WITHDRAWN: _withdrawn,
     Kind.UNWATCHED: _unwatched,
+    Kind.UNANSWERED: _unanswered,
 }
-_AGAIN = (Kind.EXPECTED, Kind.CANCEL)
+_AGAIN = (Kind.EXPECTED, Kind.CANCEL, Kind.UNANSWERED)
 """Kinds that may be due again in the same task."""
 
 
@@ -122,11 +135,13 @@ class Deadlines:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, str, Task]] = []
         self._count = itertools.count()
+        self._limit = REMINDERS
 
     @property
     def next_at(self) -> float | None:
-        """When the next reminder is due, in seconds of the engine's clock."""
-        return self._heap[0][0] if self._heap else None
+        """When the next reminder is due, in seconds of the engine's clock. Asked without the lock."""
+        first = self._heap[:1]
+        return first[0][0] if first else None
 
     def schedule(self, task: Task, settings: Settings) -> None:
         """Set the reminders that ``task`` needs and does not have."""
@@ -136,6 +151,19 @@ class Deadlines:
                 if at is not None:
                     task.scheduled.add(kind)
                     heapq.heappush(self._heap, (at, next(self._count), kind, task))
+        if len(self._heap) > self._limit:
+            self._tidy(settings)
+
+    def _tidy(self, settings: Settings) -> None:
+        """Drop the reminders of tasks that have ended or left: until they are due they would hold the records."""
+        held = [entry for entry in self._heap if _is_held(entry[3]) and DUE[entry[2]](entry[3], settings) is not None]
+        for _, _, kind, task in self._heap:
+            task.scheduled.discard(kind)
+        for _, _, kind, task in held:
+            task.scheduled.add(kind)
+        heapq.heapify(held)
+        self._heap = held
+        self._limit = max(REMINDERS, 2 * len(held))
 
     def reached(self, now: float, settings_of: Callable[[Task], Settings]) -> list[tuple[str, Task]]:
         """What is due by ``now``; each once."""
@@ -156,6 +184,10 @@ class Deadlines:
     def clear(self) -> None:
         """Forget all reminders: after a fork the parent keeps them."""
         self._heap.clear()
+
+
+def _is_held(task: Task) -> bool:
+    return task.agent.tasks.get((task.tenant, task.task_id)) is task
 
 
 def settle(kind: str, task: Task, now: float) -> None:

@@ -171,23 +171,28 @@ class Engine:
 
     def _locked(self, work: Callable[[list[tuple[Finding, Any]]], None]) -> None:
         """Do ``work`` under the lock, after what has waited or become due; then export the findings of all of it."""
+        if self._owner == threading.get_ident():
+            return
         exports: list[tuple[Finding, Any]] = []
         due_before = self._deadlines.next_at
-        try:
-            with self._lock:
-                self._owner = threading.get_ident()
-                try:
-                    self._drain(exports)
-                    self._judge_deadlines(exports)
-                    work(exports)
-                finally:
-                    self._owner = 0
-        except Exception as error:
-            self._report("engine", error)
+        with self._lock:
+            self._owner = threading.get_ident()
+            try:
+                for step in (self._drain, self._judge_deadlines, work):
+                    self._attempt("engine", step, exports)
+            finally:
+                self._owner = 0
         for finding, where in exports:
             self._export(finding, where)
         if self._deadlines.next_at != due_before:
-            self.on_schedule()
+            self._attempt("schedule", self.on_schedule)
+
+    def _attempt(self, where: str, step: Callable[..., None], *arguments: Any) -> None:
+        """A fault in one step keeps none of the others from being taken."""
+        try:
+            step(*arguments)
+        except Exception as error:
+            self._report(where, error)
 
     def _judge_deadlines(self, exports: list[tuple[Finding, Any]]) -> None:
         if self._deadlines.next_at is None:

@@ -120,7 +120,10 @@ def changed_terminal(task: Task, seen: TaskSeen) -> bool:
     """Whether ``seen`` replaces one terminal state by a different one, in any order and on any channel."""
     if seen.state not in TERMINAL or not task.terminal or seen.state == task.terminal:
         return False
-    return seen.call is None or not of_another_life(task, seen.call)
+    if seen.call is None:
+        # A webhook does not tell of which life it is.
+        return not task.begun_seq
+    return not of_another_life(task, seen.call)
 
 
 def same_context(task: Task, seen: TaskSeen) -> bool:

@@ -75,7 +75,8 @@ def message_resent_after_regression(call: CallStarted, view: View, settings: Set
 
     Into the same task: the same message id or the same parts. Without a task id: the same message id, or the same parts in
     the same context; a violation if the task went back or we withheld the answer, an improvement if it was only lost. The
-    same parts alone are information: a new conversation with the same words is legal. So is a declared retry.
+    same parts alone are information: a new conversation with the same words is legal. So is what is declared: a retry, and
+    a task that was abandoned.
     """
     if not call.is_send or call.message is None or view.agent is None:
         return
@@ -134,7 +135,7 @@ def repeats_a_message(call: CallStarted, task: Task) -> bool:
 
 
 def _left_after_trouble(call: CallStarted, task: Task) -> bool:
-    return 0 < task.trouble_seq < call.seq
+    return 0 < task.trouble_seq < call.seq and not task.abandoned
 
 
 def _sent(task: Task) -> Iterator[SentMessage]:

@@ -267,9 +267,14 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     task.answered_seq = seen.seq
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
-    if seen.state is None:
+    if seen.state is None or task.begun_seq:
+        # 0.1: nothing says of which life of the task it tells.
         return Effect(task)
-    task.first_seen.setdefault(seen.state, seen.seq)
+    if order.changed_terminal(task, seen):
+        _poison(ledger, task, task.terminal, seen.seq, reopened=True)
+    if not task.turn_seq or seen.state in TERMINAL:
+        # After a new turn, a late delivery may bring a state of the last one.
+        task.first_seen.setdefault(seen.state, seen.seq)
     if seen.state in TERMINAL and not task.terminal:
         task.terminal, task.terminal_seq = seen.state, seen.seq
     if seen.state == task.state or not _may_be_newer(task, seen, ledger.clock_skew):
