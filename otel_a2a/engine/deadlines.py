@@ -125,7 +125,7 @@ DUE: dict[str, Callable[[Task, Settings], float | None]] = {
     Kind.UNWATCHED: _unwatched,
     Kind.UNANSWERED: _unanswered,
 }
-_AGAIN = (Kind.EXPECTED, Kind.CANCEL, Kind.UNANSWERED)
+_AGAIN = (Kind.EXPECTED, Kind.CANCEL)
 """Kinds that may be due again in the same task."""
 
 

@@ -8,7 +8,17 @@ the exception its class.
 from __future__ import annotations
 
 from otel_a2a.engine.rules import Rule
-from otel_a2a_policies import admission, artifacts, continuity, delivery, disposition, identity, lifecycle
+from otel_a2a_policies import (
+    admission,
+    artifacts,
+    card_information,
+    continuity,
+    delivery,
+    disposition,
+    identity,
+    lifecycle,
+    task_information,
+)
 
 RULES: tuple[Rule, ...] = (
     *lifecycle.RULES,
@@ -18,4 +28,6 @@ RULES: tuple[Rule, ...] = (
     *disposition.RULES,
     *admission.RULES,
     *delivery.RULES,
+    *card_information.RULES,
+    *task_information.RULES,
 )
