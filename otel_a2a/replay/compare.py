@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was found beside what a script expects.
 
-Each expected rule must fire first at the step that is named, and no other rule may fire at violation or improvement;
-what is found beyond that as information is no difference. A rule that is expected under another profile may fire at any
-level, because what it is about may be information there.
+Each expected rule must fire at violation or improvement, first at the step that is named, and no other rule may fire at
+these levels. What is found beyond that as information is no difference.
 """
 
 from __future__ import annotations
@@ -56,9 +55,8 @@ def differences(expectation: Expectation, played: Played) -> Iterator[str]:
     """Each difference as a sentence; none where all is as expected."""
     yield from played.faults
     grave = [each for each in played.found if each.finding.level is not Level.INFORMATION]
-    countable = grave if expectation.profile == DEFAULT else played.found
     for wanted in expectation.rules:
-        yield from _missed(wanted, countable, [each for each in expectation.rules if each.rule == wanted.rule])
+        yield from _missed(wanted, grave, [each for each in expectation.rules if each.rule == wanted.rule])
     named = {wanted.rule for wanted in expectation.rules}
     for rule, first in _firsts(grave).items():
         if rule not in named:

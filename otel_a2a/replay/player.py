@@ -89,22 +89,28 @@ class Played:
     faults: list[str] = field(default_factory=list)
 
 
+class _HandDriven(Engine):
+    """An engine whose time only ``pass_time`` moves: a timer has nothing to wait for."""
+
+    @property
+    def next_due(self) -> float | None:
+        return None
+
+
 class Observer:
     """An engine that lives in the script's time and notes at which step it finds what."""
 
     def __init__(self, settings: Settings, rules: Sequence[Rule]) -> None:
         self.played = Played()
         self.clock = ScriptClock()
-        self.engine = Engine(settings, rules, (self,), self.clock, self._fault)
+        self.engine = _HandDriven(settings, rules, (self,), self.clock, self._fault)
         self._step = 0
 
     def come_to(self, moment: Moment) -> None:
         """Let time pass until ``moment``. What falls due on the way belongs to that moment's step."""
         self._step = moment.step
         self.clock.now = moment.t
-        pass_time = getattr(self.engine, "pass_time", None)
-        if pass_time is not None:
-            pass_time()
+        self.engine.pass_time()
 
     def export(self, finding: Finding, context: Any) -> None:
         """Take a finding from the engine."""

@@ -21,7 +21,10 @@ from otel_a2a.replay.script import Script
 from otel_a2a.sources import Effective
 
 DEFAULT: Final = "default"
-ADDITIONS: Final[dict[str, dict[str, Any]]] = {"pinned-card": {"pinned_cards": ("*",)}, "whole-life": {"sees_whole_life": True}}
+ADDITIONS: Final[dict[str, dict[str, Any]]] = {
+    "pinned-card": {"pinned_cards": ("*",)},
+    "whole-life": {"sees_whole_life": True},
+}
 """What may stand after a profile's name, and the settings that it stands for."""
 
 FIELDS: Final = frozenset(field.name for field in dataclasses.fields(Settings))
