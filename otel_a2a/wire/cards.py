@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from otel_a2a.observations import CardFacts, CardFetched, CardFetchFailed, CardRequested, Interface
-from otel_a2a.wire import revision, urls
+from otel_a2a.wire import revision, skills, urls
 from otel_a2a.wire.reading import Headers, field, flag, text
 
 INVALID: Final = "invalid_agent_card"
@@ -89,8 +89,11 @@ def facts(card: Any, base: str = "") -> CardFacts | None:
         extended_card=extended,
         state_transition_history=flag(flags, "stateTransitionHistory"),
         has_capabilities=has_capabilities,
-        skills=frozenset(_skill_ids(card.get("skills"))),
+        skills=skills.ids(card),
         is_legacy=is_legacy,
+        input_modes=skills.input_modes(card),
+        modes=skills.all_modes(card),
+        durations=skills.durations(card),
     )
 
 
@@ -105,12 +108,6 @@ def _interfaces(card: Mapping[str, Any], base: str) -> tuple[Interface, ...]:
         for entry in revision.interfaces(card)
         if isinstance(entry, dict) and text(entry, "url")
     )
-
-
-def _skill_ids(skills: Any) -> list[str]:
-    if not isinstance(skills, list):
-        return []
-    return [skill["id"] for skill in skills if isinstance(skill, dict) and isinstance(skill.get("id"), str)]
 
 
 _memory: dict[tuple[bytes, str], Reading | None] = {}
