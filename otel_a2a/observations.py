@@ -142,7 +142,7 @@ class CardFacts:
     input_modes: frozenset[str] = frozenset()
     """Media types of ``defaultInputModes`` and of every skill; empty where the card states none."""
     modes: str = ""
-    """All input and output modes in one canonical text, to tell that they changed."""
+    """Digest over all input and output modes, to tell that they changed."""
     durations: tuple[tuple[str, float], ...] = ()
     """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has it)."""
 

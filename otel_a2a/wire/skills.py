@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -26,10 +27,10 @@ def input_modes(card: Mapping[str, Any]) -> frozenset[str]:
 
 
 def all_modes(card: Mapping[str, Any]) -> str:
-    """Every input and output mode, of the card and of each skill, in one text that is the same for the same modes."""
+    """A digest over every input and output mode, of the card and of each skill: equal for the same modes in any order."""
     parts = [_both(card, "defaultInputModes", "defaultOutputModes")]
     parts += sorted(f"{skill.get('id')}:{_both(skill, 'inputModes', 'outputModes')}" for skill in _skills(card))
-    return "|".join(parts)
+    return hashlib.sha256("|".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def durations(card: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:

@@ -112,7 +112,7 @@ def card_modes_changed(fetched: CardFetched, view: View, settings: Settings) -> 
     if fetched.card is None or view.document is None or not view.document.history:
         return
     held = view.document.current.card
-    if held.modes != fetched.card.modes and (held.modes or fetched.card.modes):
+    if held.modes != fetched.card.modes:
         yield Hit(
             "the card changed its input or output modes",
             discriminator=fetched.card.modes,
