@@ -85,6 +85,7 @@ class AgentCardDivergenceError(A2APolicyError):
 
 
 def _rebuild(kind: type[A2APolicyError], args: tuple[Any, ...], state: dict[str, Any]) -> A2APolicyError:
-    error = kind(*args)
+    # Not by calling the class: whoever handles an exception may have put more into its ``args``.
+    error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error

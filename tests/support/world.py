@@ -229,8 +229,15 @@ class World:
             )
         return self.last
 
-    def fails(self, call: CallStarted, error: str = A2AError.TASK_NOT_FOUND, *, from_agent: bool = True) -> Verdict:
-        return self.observe(CallFailed(call=call, error=error, from_agent=from_agent))
+    def fails(
+        self,
+        call: CallStarted,
+        error: str = A2AError.TASK_NOT_FOUND,
+        *,
+        from_agent: bool = True,
+        channel: str = Channel.RESPONSE,
+    ) -> Verdict:
+        return self.observe(CallFailed(call=call, error=error, from_agent=from_agent, channel=channel))
 
     def artifact(self, call: CallStarted, artifact_id: str, *, task: str = "t1") -> Verdict:
         """An artifact event arrives in a stream."""
