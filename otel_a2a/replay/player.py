@@ -38,6 +38,7 @@ from otel_a2a.replay.steps import (
     HttpStep,
     MergeArtifact,
     PushStep,
+    Response,
     SetTaskState,
     SseStep,
     Step,
@@ -174,23 +175,22 @@ class _Player:
             with hinted(step.hints):
                 self._calls[moment.index] = operation.begin(exchange_of(step), self._runtime)
             return
-        call = self._calls[moment.index]
-        if call is None:
+        call, response = self._calls[moment.index], step.response
+        if call is None or response is None:
             return
         if moment.act == Act.ANSWER:
-            _answer(call, step)
+            _answer(call, response, step.request.url)
         elif moment.event is not None:
-            call.feed(bytes_of(moment.event, step.response.header_fields()))
-        elif isinstance(step, SseStep):
-            call.end(_ENDS.get(step.response.end, step.response.end))
+            call.feed(bytes_of(moment.event, response.header_fields()))
+        elif isinstance(response, Stream):
+            call.end(_ENDS.get(response.end, response.end))
 
 
-def _answer(call: Operation, step: HttpStep | SseStep) -> None:
-    response = step.response
+def _answer(call: Operation, response: Response, url: str) -> None:
     if response.error is not None:
         call.end(response.error)
         return
-    call.respond(response.status or 0, response.header_fields().get, step.request.url)
+    call.respond(response.status or 0, response.header_fields().get, url)
     if not isinstance(response, Stream):
         call.body(response.content)
 

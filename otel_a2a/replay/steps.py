@@ -46,7 +46,7 @@ _OF_THE_TRANSFER: Final = frozenset(("content-length", "content-encoding", "tran
 
 
 class Request(_Content):
-    """What leaves, or what a webhook receives."""
+    """What leaves."""
 
     method: Annotated[str, Field(min_length=1)]
     url: Annotated[str, Field(min_length=1)]
@@ -61,13 +61,13 @@ class Response(_Content):
 
     status: Annotated[int, Field(ge=100, le=599)] | None = None
     error: str | None = None
-    """The transport's error in place of an answer: any word, such as ``ConnectError`` or ``timeout``."""
+    """How the transport failed to bring it: any word, such as ``ConnectError`` or ``timeout``. Wins over a status."""
     t: Seconds | None = None
     """When it arrived; by default at the moment of its request."""
 
     @model_validator(mode="after")
-    def _is_one_of_them(self) -> Response:
-        if (self.status is None) is (self.error is None):
+    def _is_something(self) -> Response:
+        if self.status is None and self.error is None:
             raise ValueError("needs a status, or an error in place of it")
         return self
 
@@ -137,24 +137,30 @@ class _CallStep(_Step):
 
 
 class HttpStep(_CallStep):
-    """One request and its answer."""
+    """One request and its answer; None where none ever comes."""
 
     type: Literal["http"]
-    response: Response
+    response: Response | None
 
 
 class SseStep(_CallStep):
-    """One request, and the stream that answers it."""
+    """One request, and the stream that answers it; None where none ever comes."""
 
     type: Literal["sse"]
-    response: Stream
+    response: Stream | None
+
+
+class Delivery(Request):
+    """What a webhook receives."""
+
+    method: Annotated[str, Field(min_length=1)] = "POST"
 
 
 class PushStep(_Step):
     """A webhook that the client receives."""
 
     type: Literal["push"]
-    request: Request
+    request: Delivery
     verified: bool = False
     """The application vouches for the sender."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otel_a2a.replay.script import Script
-from otel_a2a.replay.steps import Event, HttpStep, PushStep, SseStep, Step
+from otel_a2a.replay.steps import Event, HttpStep, PushStep, SseStep, Step, Stream
 
 OPEN: Final = "open"
 
@@ -56,18 +56,20 @@ def _moments(index: int, exchange: Step) -> Iterator[Moment]:
     at = exchange.t
     if isinstance(exchange, HttpStep | SseStep):
         yield Moment(at, index, Act.REQUEST, exchange)
-        at = max(at, exchange.response.t or 0.0)
+        response = exchange.response
+        if response is None:
+            return
+        at = max(at, response.t or 0.0)
         yield Moment(at, index, Act.ANSWER, exchange)
-        if isinstance(exchange, SseStep) and exchange.response.error is None:
-            yield from _stream(index, exchange, at)
+        if isinstance(response, Stream) and response.error is None:
+            yield from _stream(index, exchange, response, at)
     elif isinstance(exchange, PushStep):
         yield Moment(at, index, Act.DELIVERY, exchange)
     else:
         yield Moment(at, index, Act.PASS if exchange.type == "clock" else Act.DECISION, exchange)
 
 
-def _stream(index: int, exchange: SseStep, opened: float) -> Iterator[Moment]:
-    stream = exchange.response
+def _stream(index: int, exchange: Step, stream: Stream, opened: float) -> Iterator[Moment]:
     last = opened
     for event in sorted(stream.events, key=lambda event: event.t):
         if stream.end_t is not None and event.t > stream.end_t:

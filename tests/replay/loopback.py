@@ -21,7 +21,7 @@ import httpx
 
 from otel_a2a.replay.player import Observer, bytes_of, decide, deliver, hinted
 from otel_a2a.replay.script import Script
-from otel_a2a.replay.steps import Event, HttpStep, PushStep, SseStep
+from otel_a2a.replay.steps import Event, HttpStep, PushStep, SseStep, Stream
 from otel_a2a.replay.timeline import Act, Moment, timeline
 
 PATIENCE: Final = 10.0
@@ -247,6 +247,7 @@ class Exchange:
 
     async def answer(self, step: HttpStep | SseStep, *, whole: bool) -> None:
         response, arrival = step.response, self.arrival
+        assert response is not None
         if response.error is not None:
             if arrival is not None and not _is_timeout(step):
                 arrival.reset()
@@ -286,8 +287,12 @@ class Exchange:
             await _fails(asyncio.ensure_future(self.call.read()))
 
 
-async def perform(script: Script, observer: Observer, application: Application, *, whole: bool) -> None:
-    """Let ``script`` happen. ``whole``: the application reads ordinary answers at once, not as streams."""
+@asynccontextmanager
+async def happened(script: Script, observer: Observer, application: Application, *, whole: bool) -> AsyncIterator[None]:
+    """Let ``script`` happen, and leave open what it leaves open for as long as the block runs.
+
+    ``whole``: the application reads ordinary answers at once, not as streams.
+    """
     exchanges: dict[int, Exchange] = {}
     async with Agents() as agents, application, _all_closed(exchanges):
         for moment in timeline(script):
@@ -300,7 +305,7 @@ async def perform(script: Script, observer: Observer, application: Application, 
                 deliver(observer.engine, step)
             elif moment.act == Act.DECISION:
                 decide(step)
-        observer.engine.exporters = ()
+        yield
 
 
 async def _perform_call(
@@ -318,13 +323,14 @@ async def _perform_call(
     if moment.act == Act.ANSWER:
         await exchange.answer(step, whole=whole)
     elif moment.event is not None:
+        assert step.response is not None
         await exchange.event(moment.event, step.response.header_fields())
-    elif isinstance(step, SseStep):
+    elif isinstance(step.response, Stream):
         await exchange.end(step.response.end)
 
 
 async def _leave(step: HttpStep | SseStep, agents: Agents, application: Application, whole: bool) -> Exchange:
-    unreachable = "connect" in (step.response.error or "").lower()
+    unreachable = "connect" in _error(step)
     application.port = agents.deaf_port if unreachable else agents.port
     call = application.call(step, READ_TIMEOUT if _is_timeout(step) else PATIENCE)
     with hinted(step.hints):
@@ -339,7 +345,11 @@ async def _leave(step: HttpStep | SseStep, agents: Agents, application: Applicat
 
 
 def _is_timeout(step: HttpStep | SseStep) -> bool:
-    return "time" in (step.response.error or "").lower()
+    return "time" in _error(step)
+
+
+def _error(step: HttpStep | SseStep) -> str:
+    return (step.response.error or "").lower() if step.response is not None else ""
 
 
 async def _fails(action: asyncio.Future[Any]) -> None:

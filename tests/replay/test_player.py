@@ -121,6 +121,12 @@ def test_a_transport_s_error_is_not_the_agent_s(error: str) -> None:
         assert (failure.error, failure.from_agent) == (error, False)
 
 
+def test_a_call_without_an_answer_stays_open() -> None:
+    """A request whose answer never comes has left, and nothing more is known of it."""
+    (call,) = seen(script(send(response=None)), CallStarted, CallFailed, CallAnswered, StreamEnded)
+    assert call.method == "SendMessage"
+
+
 def test_cards_are_fetched_and_fail() -> None:
     """A card's document, its confirmation, its refusal and its absence reach the engine as such."""
     card = {"name": "Pay", "url": URL, "capabilities": {}, "skills": []}

@@ -70,6 +70,14 @@ def test_a_stream_that_failed_has_no_events() -> None:
     assert told(read) == [(0, 0, Act.REQUEST), (0, 0, Act.ANSWER)]
 
 
+def test_a_call_may_never_be_answered() -> None:
+    """Where the answer is null, the request leaves and nothing comes back."""
+    assert told(script(get("WORKING", response=None), {**stream(), "response": None})) == [
+        (0, 0, Act.REQUEST),
+        (1, 1, Act.REQUEST),
+    ]
+
+
 def test_what_the_wire_does_not_show() -> None:
     """Webhooks and decisions happen at their time."""
     push = {"type": "push", "request": {"method": "POST", "url": "https://hooks.example", "body": {}}}
