@@ -13,6 +13,7 @@ from otel_a2a.observations import Hints, Reason
 
 _hints: ContextVar[Hints | None] = ContextVar("otel_a2a_hints", default=None)
 
+
 @contextmanager
 def hints(
     *,

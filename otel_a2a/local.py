@@ -11,8 +11,9 @@ The wire does not show why a task is canceled, or that a program booked a task a
     local.task_state("t-1", "failed", reason="transport")
     local.artifact_dropped("t-1", "a-1", reason="capability")
 
-Nothing here does anything but tell: the application's own record is its own affair. In mode ``raise`` a decision that crosses
-the boundary raises, before the application acts on it. Where nothing is instrumented, a call costs a look at one variable.
+Nothing here does anything but tell: the application's own record is its own affair. In mode ``raise`` a decision that
+crosses the boundary raises, before the application acts on it. Where nothing is instrumented, a call costs a look at
+one variable.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def task_state(task_id: str, state: str, *, reason: str, agent: str = "", tenant
 def artifact_dropped(
     task_id: str, artifact_id: str, *, reason: str = "", agent: str = "", tenant: str = ""
 ) -> tuple[Finding, ...]:
-    """The application drops an artifact that it received (seed 000: artifact stores are append-only). See ``task_state``."""
+    """The application drops an artifact that it received (seed 000: artifact stores are append-only). See
+    ``task_state``."""
     return _decide(
         Decision.ARTIFACT_DROPPED, task_id=task_id, artifact_id=artifact_id, reason=reason, agent=agent, tenant=tenant
     )
@@ -73,7 +75,8 @@ def artifact_dropped(
 def artifact_merged(
     task_id: str, artifact_id: str, *, from_task: str = "", agent: str = "", tenant: str = ""
 ) -> tuple[Finding, ...]:
-    """The application merges an artifact that ``from_task`` sent into its record of ``task_id`` (seed 000). See ``task_state``."""
+    """The application merges an artifact that ``from_task`` sent into its record of ``task_id`` (seed 000). See
+    ``task_state``."""
     return _decide(
         Decision.ARTIFACT_MERGED,
         task_id=task_id,
@@ -90,12 +93,14 @@ def task_abandoned(task_id: str, *, reason: str = "", agent: str = "", tenant: s
 
 
 def card_rejected(url: str, *, reason: str = "") -> tuple[Finding, ...]:
-    """The application refuses the card that it fetched from ``url``: it is no basis for new work. See ``task_state``."""
+    """The application refuses the card that it fetched from ``url``: it is no basis for new work. See
+    ``task_state``."""
     return _decide(Decision.CARD_REJECTED, card_url=url, reason=reason)
 
 
 def card_from_cache(url: str, *, age: float = 0.0) -> tuple[Finding, ...]:
-    """The application uses its copy of the card at ``url``, ``age`` seconds old. That is no fetch. See ``task_state``."""
+    """The application uses its copy of the card at ``url``, ``age`` seconds old. That is no fetch. See
+    ``task_state``."""
     return _decide(Decision.CARD_FROM_CACHE, card_url=url, card_age=age)
 
 
@@ -125,10 +130,11 @@ def check(
     """What would be found if the application did something now. Nothing is done, remembered, exported or raised.
 
     Args:
-        action: ``create`` (new work), ``send`` (a message into ``task_id``), ``read``, ``cancel``, ``record`` (``state`` for
+        action: ``create`` (new work), ``send`` (a message into ``task_id``), ``read``, ``cancel``, ``record``
+        (``state`` for
             ``task_id``), ``drop`` or ``merge`` (``artifact_id``; a merge is from ``from_task``).
-        agent: URL of the agent's interface; needed for ``create``, elsewhere only where ids of several agents may be equal.
-        task_id, tenant, context_id, state, reason, artifact_id, from_task: as in the functions above.
+        agent: URL of the agent's interface; needed for ``create``, elsewhere only where ids of several agents may be
+        equal. task_id, tenant, context_id, state, reason, artifact_id, from_task: as in the functions above.
 
     Hints count as they do for calls: ``with hints(skill=…): check("create", agent=…)``.
 

@@ -144,7 +144,8 @@ class CardFacts:
     modes: str = ""
     """Digest over all input and output modes, to tell that they changed."""
     durations: tuple[tuple[str, float], ...] = ()
-    """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has it)."""
+    """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has
+    it)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -284,7 +285,8 @@ class Delivery:
 
 @dataclass(slots=True, kw_only=True)
 class DeadlineReached(Observation):
-    """Time has passed: made by the engine itself, at an observation or by its timer. ``task`` is the engine's record."""
+    """Time has passed: made by the engine itself, at an observation or by its timer. ``task`` is the engine's
+    record."""
 
     kind: str
     task: Any
@@ -308,7 +310,8 @@ class SentMessage:
 
 @dataclass(slots=True, kw_only=True)
 class PushBinding:
-    """A webhook registration, given inline or by its own method. Digests are keyed: they say nothing outside this process."""
+    """A webhook registration, given inline or by its own method. Digests are keyed: they say nothing outside this
+    process."""
 
     url: str
     """Keyed digest of the webhook's URL."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The seam between the HTTP libraries and everything else.
 
-A client module calls ``begin`` before a request leaves and tells the ``Operation`` it gets what happens to it; it knows no
-protocol. The operation asks the wire what bytes mean, keeps the span, asks the engine, and raises where the engine says so:
-here, and nowhere else.
+A client module calls ``begin`` before a request leaves and tells the ``Operation`` it gets what happens to it; it knows
+no protocol. The operation asks the wire what bytes mean, keeps the span, asks the engine, and raises where the engine
+says so: here, and nowhere else.
 
     op = begin(exchange)                    None: not A2A, or not to be looked at; A2APolicyError: nothing has left
     with op.attached():                     around the library's own call
@@ -26,6 +26,7 @@ from opentelemetry.context import Context, attach, detach
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from otel_a2a import semconv
+from otel_a2a.config import names_host
 from otel_a2a.engine.findings import Finding
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import Exchange
@@ -50,7 +51,8 @@ CLOSED_EARLY: Final = "closed-early"
 
 _runtime: Runtime | None = None
 _inside: ContextVar[bool] = ContextVar("otel_a2a_inside", default=False)
-"""Set while a library of ours does its own call, so that one beneath it (httpx over aiohttp) does not count it again."""
+"""Set while a library of ours does its own call, so that one beneath it (httpx over aiohttp) does not count it
+again."""
 
 
 def start(runtime: Runtime) -> None:
@@ -92,10 +94,8 @@ def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation |
 
 def _may_matter(runtime: Runtime, exchange: Exchange) -> bool:
     path = exchange.path
-    return (
-        requests.may_be_a2a(exchange.method, path, exchange.header("content-type"))
-        or path in runtime.card_paths
-        and exchange.method == "GET"
+    return requests.may_be_a2a(exchange.method, path, exchange.header("content-type")) or (
+        path in runtime.card_paths and exchange.method == "GET"
     )
 
 
@@ -105,7 +105,7 @@ def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
     request = requests.read_request(
         exchange, knows=runtime.engine.knows, card_urls=runtime.card_urls, max_body=runtime.settings.max_body
     )
-    if request is None or runtime.excluded is not None and runtime.excluded.url_disabled(exchange.url()):
+    if request is None or (runtime.excluded is not None and runtime.excluded.url_disabled(exchange.url())):
         return None
     runtime.worker.drain()
     if runtime.on_operation is not None:
@@ -165,8 +165,8 @@ class Operation:
         """
         request = self._request
         if isinstance(request, CallStarted) and not request.certain:
-            # Perhaps another protocol's: only the answer decides, so there is no span yet and nothing is judged. Its place
-            # in the order of things is taken now.
+            # Perhaps another protocol's: only the answer decides, so there is no span yet and nothing is judged. Its
+            # place in the order of things is taken now.
             request.seq = self._runtime.engine.tick()
             self._started_ns = time.time_ns()
             return
@@ -200,13 +200,14 @@ class Operation:
         self._context = trace.set_span_in_context(self._span)
 
     def attached(self) -> _Attached:
-        """A context manager: the span is current, and other libraries of ours stay quiet. Not to be held across a yield."""
+        """A context manager: the span is current, and other libraries of ours stay quiet. Not to be held across a
+        yield."""
         return _Attached(self._context)
 
     def headers(self) -> Mapping[str, str]:
         """Propagation headers to set. None where they are switched off, or where the application has set its own."""
         runtime = self._runtime
-        if not runtime.settings.propagate or self._span is None or self._context is None:
+        if self._span is None or self._context is None or not self._may_propagate():
             return {}
         carrier: dict[str, str] = {}
         propagate.inject(carrier, self._context)
@@ -216,6 +217,12 @@ class Operation:
         if "traceparent" in carrier:
             runtime.injected.append(carrier["traceparent"])
         return carrier
+
+    def _may_propagate(self) -> bool:
+        allowed, request = self._runtime.settings.propagate, self._request
+        return (
+            allowed if isinstance(allowed, bool) else names_host(allowed, request.server_address, request.server_port)
+        )
 
     # --- the answer
 

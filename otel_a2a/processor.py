@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second feed: judges A2A spans that others make, where no wrapper of ours saw the call.
 
-Add it by hand to a provider whose A2A spans come from elsewhere (a gateway's exporter, a framework's own instrumentation)::
+Add it by hand to a provider whose A2A spans come from elsewhere (a gateway's exporter, a framework's own
+instrumentation)::
 
     provider.add_span_processor(PolicySpanProcessor())
 
-It judges ended spans that are named and attributed by the A2A conventions, never raises, and enforces nothing: a span that has
-ended cannot be stopped, and an unsampled one never gets here.
+It judges ended spans that are named and attributed by the A2A conventions, never raises, and enforces nothing: a span
+that has ended cannot be stopped, and an unsampled one never gets here.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ class PolicySpanProcessor(SpanProcessor):
 
     Args:
         tracer_provider: where findings' spans go if this processor has to make an engine of its own.
-        engine: the engine to use; by default the one of this process, or a new one with the settings of the environment.
+        engine: the engine to use; by default the one of this process, or a new one with the settings of the
+        environment.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None = None, engine: Engine | None = None) -> None:
@@ -97,7 +99,8 @@ class PolicySpanProcessor(SpanProcessor):
         coverage.started(context.span_id, span.parent.span_id if span.parent else 0, is_a2a=is_a2a)
         if is_a2a and len(self._live) < MAX_LIVE:
             engine = self._find_engine()
-            # Under this multi-processor the end waits for a pool of threads, and a span started there would wait for it too.
+            # Under this multi-processor the end waits for a pool of threads, and a span started there would wait for it
+            # too.
             waits = isinstance(getattr(span, "_span_processor", None), ConcurrentMultiSpanProcessor)
             named = str((span.attributes or {}).get(semconv.A2A_TASK_ID, ""))
             self._live[context.span_id] = _Live(engine.tick(), engine, not waits, named)

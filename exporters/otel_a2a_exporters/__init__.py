@@ -2,8 +2,8 @@
 """Where findings go: a span, a log event, a counter.
 
 Built-in exporters are named ``span``, ``log`` and ``metric``; others come from the entry-point group
-``otel_a2a_finding_exporters`` (a callable without arguments that returns an object with ``export(finding, context)``), and only
-those that the setting EXPORTERS names are loaded.
+``otel_a2a_finding_exporters`` (a callable without arguments that returns an object with ``export(finding, context)``),
+and only those that the setting EXPORTERS names are loaded.
 """
 
 from __future__ import annotations

@@ -41,5 +41,10 @@ class LogExporter:
         )
         if finding.action in (Strictness.LOG, Strictness.RAISE):
             _policy_logger.log(
-                _LOG_LEVELS[finding.level], "%s %s at %s: %s", finding.level.value, finding.rule, finding.agent, finding.message
+                _LOG_LEVELS[finding.level],
+                "%s %s at %s: %s",
+                finding.level.value,
+                finding.rule,
+                finding.agent,
+                finding.message,
             )

@@ -28,7 +28,7 @@ class SpanExporter:
 
     def export(self, finding: Finding, context: Any) -> None:
         """Write the span, start and end at the finding's time."""
-        if finding.level is Level.INFORMATION or context is not None and get_value(NO_SPAN, context):
+        if finding.level is Level.INFORMATION or (context is not None and get_value(NO_SPAN, context)):
             return
         span = self._tracer.start_span(
             f"{finding.level.value} {finding.rule}",

@@ -6,10 +6,9 @@ Pure functions over the ledger's records, for rules and ledger alike (rules.md, 
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from otel_a2a.config import Settings
+from otel_a2a.config import Settings, names_host
 from otel_a2a.engine.records import Agent, CardDocument, Discovery
 from otel_a2a.observations import CallStarted, Hints, LocalDecision, SpanRef
 
@@ -46,20 +45,25 @@ def age(document: CardDocument, now: float) -> float:
 def is_stale(document: CardDocument, now: float, settings: Settings, hints: Hints | None) -> bool:
     """Whether a document is older than it may be for new work. False where nothing says how old that is."""
     if document.max_age is not None:
-        limit: float | None = max(document.max_age, settings.clock_skew)
+        stated: float | None = max(document.max_age, settings.clock_skew)
     elif settings.max_card_age is not None:
-        limit = settings.max_card_age
+        stated = settings.max_card_age
     else:
-        limit = hints.expected_duration if hints is not None else None
-    return limit is not None and age(document, now) > limit
+        stated = hints.expected_duration if hints is not None else None
+    limits = [limit for limit in (stated, settings.card_age_limit) if limit is not None]
+    return bool(limits) and age(document, now) > min(limits)
 
 
 def is_pinned(call: CallStarted, settings: Settings) -> bool:
     """Whether the application or the operator relies on a card of its own on purpose (G11)."""
     if call.hints is not None and call.hints.pinned_card:
         return True
-    label = f"{call.server_address}:{call.server_port}"
-    return any(fnmatchcase(call.server_address, glob) or fnmatchcase(label, glob) for glob in settings.pinned_cards)
+    return names_host(settings.pinned_cards, call.server_address, call.server_port)
+
+
+def is_agent_pinned(agent: Agent, settings: Settings) -> bool:
+    """The same for what is no call: whether the operator relies on a card of its own for this agent."""
+    return names_host(settings.pinned_cards, agent.address, agent.port)
 
 
 def base_of(url: str) -> str:
@@ -94,7 +98,8 @@ def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str) -> Disc
 def is_linked(
     span: SpanRef | None, is_traced: bool, at: float, effect: CallStarted | LocalDecision, now: float
 ) -> bool:
-    """Whether something that happened at ``at`` caused ``effect``: the same trace, or, where there is none, within 2 s."""
+    """Whether something that happened at ``at`` caused ``effect``: the same trace, or, where there is none, within 2
+    s."""
     if is_traced and effect.is_traced:
         return span is not None and effect.span is not None and span.trace_id == effect.span.trace_id
     return not is_traced and not effect.is_traced and now - at <= CAUSE_WINDOW

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deadlines: what is due when. Judged at each observation, and by the timer where nothing is observed any more.
 
-An entry in the queue is only a reminder: whether it still holds, and until when, is computed from the records when its time
-comes. So progress of a task costs nothing here.
+An entry in the queue is only a reminder: whether it still holds, and until when, is computed from the records when its
+time comes. So progress of a task costs nothing here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import itertools
 from collections.abc import Callable
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards
-from otel_a2a.engine.records import Task
+from otel_a2a.engine import cards, order
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.observations import INTERRUPTED, TERMINAL
 
 CANCEL_WINDOW = 60.0
 """Seconds within which a cancel is confirmed or looked after."""
 WITHDRAWN_WINDOW = 60.0
 """Seconds after which a card that dropped push has decided so, and is not being deployed."""
+ORPHAN_WINDOW = 60.0
+"""Seconds within which an orphaned task is cancelled or abandoned."""
 
 
 REMINDERS = 4096
@@ -36,6 +38,7 @@ class Kind:
     WITHDRAWN = "waiting-on-withdrawn-webhook"
     UNWATCHED = "task-unwatched"
     UNANSWERED = "interrupted-unanswered"
+    ORPHANED = "orphan-unresolved"
 
 
 def expected_duration(task: Task) -> float | None:
@@ -116,6 +119,15 @@ def _unanswered(task: Task, settings: Settings) -> float | None:
     return task.changed_at + limit
 
 
+def _orphaned(task: Task, settings: Settings) -> float | None:
+    if not settings.fenced or not task.is_live or task.abandoned or task.lost_seq:
+        return None
+    drift = order.drift(task, narrowing_only=False, fenced=True)
+    if drift is None or task.cancel_seq > drift.document.current.seq:
+        return None
+    return drift.document.current.at + ORPHAN_WINDOW
+
+
 DUE: dict[str, Callable[[Task, Settings], float | None]] = {
     Kind.STUCK: _stuck,
     Kind.UNPROBED: _unprobed,
@@ -124,15 +136,17 @@ DUE: dict[str, Callable[[Task, Settings], float | None]] = {
     Kind.WITHDRAWN: _withdrawn,
     Kind.UNWATCHED: _unwatched,
     Kind.UNANSWERED: _unanswered,
+    Kind.ORPHANED: _orphaned,
 }
 _AGAIN = (Kind.EXPECTED, Kind.CANCEL)
 """Kinds that may be due again in the same task."""
 
 
 class Deadlines:
-    """Reminders in the order of their time. One per task and kind."""
+    """Reminders in the order of their time. One per task and kind. ``settings_of``: those at an agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings_of: Callable[[Agent], Settings]) -> None:
+        self._settings_of = settings_of
         self._heap: list[tuple[float, int, str, Task]] = []
         self._count = itertools.count()
         self._limit = REMINDERS
@@ -143,8 +157,9 @@ class Deadlines:
         first = self._heap[:1]
         return first[0][0] if first else None
 
-    def schedule(self, task: Task, settings: Settings) -> None:
+    def schedule(self, task: Task) -> None:
         """Set the reminders that ``task`` needs and does not have."""
+        settings = self._settings_of(task.agent)
         for kind, due in DUE.items():
             if kind not in task.scheduled:
                 at = due(task, settings)
@@ -152,11 +167,11 @@ class Deadlines:
                     task.scheduled.add(kind)
                     heapq.heappush(self._heap, (at, next(self._count), kind, task))
         if len(self._heap) > self._limit:
-            self._tidy(settings)
+            self._tidy()
 
-    def _tidy(self, settings: Settings) -> None:
+    def _tidy(self) -> None:
         """Drop the reminders of tasks that have ended or left: until they are due they would hold the records."""
-        held = [entry for entry in self._heap if _is_held(entry[3]) and DUE[entry[2]](entry[3], settings) is not None]
+        held = [entry for entry in self._heap if _is_held(entry[3]) and self._due(entry[2], entry[3]) is not None]
         for _, _, kind, task in self._heap:
             task.scheduled.discard(kind)
         for _, _, kind, task in held:
@@ -165,12 +180,15 @@ class Deadlines:
         self._heap = held
         self._limit = max(REMINDERS, 2 * len(held))
 
-    def reached(self, now: float, settings_of: Callable[[Task], Settings]) -> list[tuple[str, Task]]:
+    def _due(self, kind: str, task: Task) -> float | None:
+        return DUE[kind](task, self._settings_of(task.agent))
+
+    def reached(self, now: float) -> list[tuple[str, Task]]:
         """What is due by ``now``; each once."""
         due: list[tuple[str, Task]] = []
         while self._heap and self._heap[0][0] <= now:
             _, _, kind, task = heapq.heappop(self._heap)
-            at = DUE[kind](task, settings_of(task))
+            at = self._due(kind, task)
             if at is None:
                 task.scheduled.discard(kind)
             elif at > now:

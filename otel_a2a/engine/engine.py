@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine: takes observations one at a time, lets the rules see the ledger, keeps the ledger, and says what to do.
 
-Under its lock there is only dictionary work and rules: no I/O, no logging, no telemetry, no await. Findings are exported
-after the lock is released, on the caller's thread. ``observe`` never raises.
+Under its lock there is only dictionary work and rules: no I/O, no logging, no telemetry, no await. Findings are
+exported after the lock is released, on the caller's thread. ``observe`` never raises.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from otel_a2a.engine.apply import apply
 from otel_a2a.engine.apply.calls import answer_withheld
 from otel_a2a.engine.cards import governing
 from otel_a2a.engine.clock import Clock, SystemClock
+from otel_a2a.engine.deadlines import Deadlines, settle
 from otel_a2a.engine.findings import Finding, Level, Strictness
 from otel_a2a.engine.fork import renew_after_fork
-from otel_a2a.engine.deadlines import Deadlines, settle
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.order import drift
-from otel_a2a.engine.records import Disposition, Task
+from otel_a2a.engine.places import Places
+from otel_a2a.engine.records import Agent, Disposition, Task
 from otel_a2a.engine.rules import Hit, Rule, View, dispatch
 from otel_a2a.engine.strictness import Policy, is_suppressed
 from otel_a2a.engine.verdict import (
@@ -76,15 +77,21 @@ class Engine:
         self.settings = settings
         self.rules: tuple[Rule, ...] = tuple(rules)
         self.policy = Policy(settings)
+        self.places = Places(settings)
         self.exporters: tuple[FindingExporter, ...] = tuple(exporters)
         self.clock: Clock = clock or SystemClock()
-        self.ledger = Ledger(settings.max_tasks, settings.max_agents, settings.clock_skew)
+        self.ledger = Ledger(
+            settings.max_tasks,
+            settings.max_agents,
+            settings.clock_skew,
+            lambda agent: self._settings_of(agent).gateway_rewrites_ids,
+        )
         self._on_internal_error = on_internal_error
         self._table = dispatch(self.rules)
         self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
         self._sequence = itertools.count(1)
         self._incidents: OrderedDict[tuple[Any, ...], int] = OrderedDict()
-        self._deadlines = Deadlines()
+        self._deadlines = Deadlines(self._settings_of)
         self.on_schedule: Callable[[], None] = lambda: None
         """Told, after the lock is released, that something may be due earlier than was known."""
         self._now = (0.0, 0)
@@ -198,7 +205,7 @@ class Engine:
         if self._deadlines.next_at is None:
             return
         now = self._read_clock()
-        for kind, task in self._deadlines.reached(now, lambda task: self.settings):
+        for kind, task in self._deadlines.reached(now):
             self._take(DeadlineReached(kind=kind, task=task), None, exports, enforce=False)
             settle(kind, task, now)
 
@@ -273,26 +280,40 @@ class Engine:
         if self._silent:
             return []
         judged: list[Judged] = []
+        settings = self._settings_at(observation, view)
         for rule in self._table.get(type(observation), ()):
             try:
-                for hit in rule.function(observation, view, self.settings):
-                    decided = self._decide(rule, hit, observation, view, enforce, counts)
+                for hit in rule.function(observation, view, settings):
+                    decided = self._decide(rule, hit, observation, view, settings, enforce, counts)
                     if decided is not None:
                         judged.append(decided)
             except Exception as error:
                 self._report(f"rule {rule.name}", error)
         return judged
 
+    def _settings_at(self, observation: Observation, view: View) -> Settings:
+        return self.places.at(*place(observation, view)) if self.settings.agents else self.settings
+
+    def _settings_of(self, agent: Agent) -> Settings:
+        return self.places.at(agent.address, agent.label)
+
     def _decide(
-        self, rule: Rule, hit: Hit, observation: Observation, view: View, enforce: bool, counts: bool
+        self,
+        rule: Rule,
+        hit: Hit,
+        observation: Observation,
+        view: View,
+        settings: Settings,
+        enforce: bool,
+        counts: bool,
     ) -> Judged | None:
         host, label = place(observation, view)
         configured = self.policy.action(rule.name, host, label)
         if configured is Strictness.OFF or is_suppressed(rule.name):
             return None
         level = effective_level(rule, hit, self.policy, host, label)
-        raisable = enforce and may_raise(rule, observation, view, self.settings)
-        action, would_raise = action_taken(configured, level, self.settings, raisable)
+        raisable = enforce and may_raise(rule, observation, view, settings)
+        action, would_raise = action_taken(configured, level, settings, raisable)
         count = self._count(rule, hit, view, level) if counts else 1
         finding = make_finding(
             rule,
@@ -326,12 +347,15 @@ class Engine:
     def _apply(self, observation: Observation, verdict: Verdict) -> None:
         effect = apply(self.ledger, observation, self._now[1])
         verdict.task, verdict.transition, verdict.card = effect.task, effect.transition, effect.card
-        if effect.task is not None and (effect.transition is not None or not isinstance(observation, TaskSeen | ArtifactSeen)):
-            self._deadlines.schedule(effect.task, self.settings)
+        if effect.task is not None and (
+            effect.transition is not None or not isinstance(observation, TaskSeen | ArtifactSeen)
+        ):
+            self._deadlines.schedule(effect.task)
         if effect.card is not None and effect.card.changed:
+            fenced = self._settings_of(effect.card.agent).fenced
             for task in effect.card.agent.tasks.values():
-                if task.pushed:
-                    self._deadlines.schedule(task, self.settings)
+                if task.pushed or fenced:
+                    self._deadlines.schedule(task)
 
     def _withhold(self, judged: list[Judged], observation: Observation, verdict: Verdict) -> None:
         if not isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen | CallFailed):
@@ -359,4 +383,3 @@ def disposition(task: Task) -> str:
     if own in (Disposition.ACTIVE, Disposition.INTERRUPTED) and drift(task, narrowing_only=True) is not None:
         return Disposition.UNAFFIRMED
     return own
-

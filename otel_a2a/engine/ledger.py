@@ -7,6 +7,7 @@ Only dictionary work happens here, under the engine's lock. How an observation c
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from otel_a2a.engine.records import Agent, CardDocument, Discovery, Task, TaskKey
 from otel_a2a.observations import ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
@@ -22,11 +23,19 @@ ENDPOINTS = 256
 class Ledger:
     """Agents by endpoint, tasks by agent. ``max_tasks`` and ``max_agents`` bound it; ended tasks leave first.
 
-    ``clock_skew``: seconds within which two timestamps say nothing about order.
+    ``clock_skew``: seconds within which two timestamps say nothing about order. ``rewrites_ids``: whether a declared
+    gateway gives the tasks of an agent other ids.
     """
 
-    def __init__(self, max_tasks: int, max_agents: int, clock_skew: float = 5.0) -> None:
+    def __init__(
+        self,
+        max_tasks: int,
+        max_agents: int,
+        clock_skew: float = 5.0,
+        rewrites_ids: Callable[[Agent], bool] = lambda agent: False,
+    ) -> None:
         self.clock_skew = clock_skew
+        self.rewrites_ids = rewrites_ids
         self._max_tasks = max_tasks
         self._max_agents = max_agents
         self._next_agent = 0
@@ -63,7 +72,9 @@ class Ledger:
     def agent_of_card(self, request: CardRequested, card: CardFacts) -> Agent:
         """The agent that a card describes: the one that serves any of its interfaces; several become one."""
         known = {
-            agent.id: agent for interface in card.interfaces if (agent := self.by_endpoint.get(interface.url)) is not None
+            agent.id: agent
+            for interface in card.interfaces
+            if (agent := self.by_endpoint.get(interface.url)) is not None
         }
         held = self.document(request)
         if held is not None:
@@ -177,8 +188,8 @@ class Ledger:
         return held[0] if len(held) == 1 else None
 
     def delivered_to(self, seen: TaskSeen | ArtifactSeen) -> Task | None:
-        """The task that a webhook tells of, where the delivery may be believed: its token is the one that was registered, or
-        the application vouches for it."""
+        """The task that a webhook tells of, where the delivery may be believed: its token is the one that was
+        registered, or the application vouches for it."""
         task = self.find(seen.task_id)
         delivery = seen.delivery
         if task is None or delivery is None:
@@ -250,4 +261,3 @@ class Ledger:
             self._tombstones[(task.agent.id, task.tenant, task.task_id)] = (task.terminal, task.terminal_seq)
             if len(self._tombstones) > self._max_tasks:
                 self._tombstones.popitem(last=False)
-

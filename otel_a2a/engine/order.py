@@ -165,7 +165,9 @@ def narrowing(old: CardFacts, new: CardFacts, task: Task) -> str:
         return "push notifications were dropped while the task uses them"
     gone = sorted(old.skills - new.skills)
     if gone:
-        return "the skill is gone: " + ", ".join(gone[:3]) if len(gone) == 1 else "skills are gone: " + ", ".join(gone[:3])
+        return (
+            "the skill is gone: " + ", ".join(gone[:3]) if len(gone) == 1 else "skills are gone: " + ", ".join(gone[:3])
+        )
     return ""
 
 

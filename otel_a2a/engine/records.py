@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ledger remembers: plain records, no logic beyond what derives from one record.
 
-``seq`` fields are places in the order of observations, ``at`` fields are seconds of the engine's clock, ``ns`` fields are
-nanoseconds since the epoch. 0 stands for *never*.
+``seq`` fields are places in the order of observations, ``at`` fields are seconds of the engine's clock, ``ns`` fields
+are nanoseconds since the epoch. 0 stands for *never*.
 """
 
 from __future__ import annotations

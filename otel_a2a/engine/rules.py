@@ -10,8 +10,8 @@
         if …:
             yield Hit("task … had already ended …", task=task)
 
-A pack is a module attribute ``RULES``, a tuple of rules; the entry-point group ``otel_a2a_rules`` names one such module per
-third-party pack.
+A pack is a module attribute ``RULES``, a tuple of rules; the entry-point group ``otel_a2a_rules`` names one such module
+per third-party pack.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Hit:
 class View:
     """The ledger as it was before the observation, for one observation. Rules read it and change nothing.
 
-    ``now`` is in seconds of the engine's clock. ``document`` is the card document that an observation of a card is about.
+    ``now`` is in seconds of the engine's clock. ``document`` is the card document that an observation of a card is
+    about.
     """
 
     agent: Agent | None
@@ -118,7 +119,18 @@ def rule(
 
     def declare(function: RuleFunction) -> Rule:
         return Rule(
-            name, boundary, level, party, phase, exception, on, origin, summary, function, ruleset=ruleset, version=version
+            name,
+            boundary,
+            level,
+            party,
+            phase,
+            exception,
+            on,
+            origin,
+            summary,
+            function,
+            ruleset=ruleset,
+            version=version,
         )
 
     return declare

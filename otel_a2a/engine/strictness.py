@@ -77,17 +77,17 @@ class Policy:
         best: ActionRule | None = None
         best_rank: tuple[int, int, int] = (0, 0, -1)
         for index, line in enumerate(lines):
-            at_agent = fnmatchcase(host, line.agent) or bool(label) and fnmatchcase(label, line.agent)
+            at_agent = fnmatchcase(host, line.agent) or (bool(label) and fnmatchcase(label, line.agent))
             if not (at_agent and fnmatchcase(rule, line.rule)):
                 continue
             kind = (line.rule != "*") * 2 + (line.agent != "*")
-            rank = (kind, _exactness(line.rule) + _exactness(line.agent), index)
+            rank = (kind, exactness(line.rule) + exactness(line.agent), index)
             if rank >= best_rank:
                 best, best_rank = line, rank
         return best
 
 
-def _exactness(glob: str) -> int:
+def exactness(glob: str) -> int:
     """A name without wildcards beats every glob; otherwise the more literal characters, the more exact."""
     literal = sum(character not in "*?[]" for character in glob)
     return literal if literal < len(glob) else literal + 1000

@@ -86,9 +86,9 @@ def may_raise(rule: Rule, observation: Observation, view: View, settings: Settin
         return rule.boundary != "identity" or observation.is_send
     if isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen):
         call = observation.call
-        if call is None or observation.channel == Channel.STREAM and not settings.raise_in_stream:
+        if call is None or (observation.channel == Channel.STREAM and not settings.raise_in_stream):
             return False
-        return call.method in READS or call.is_send and not _created(call, observation, view)
+        return call.method in READS or (call.is_send and not _created(call, observation, view))
     if isinstance(observation, CallFailed):
         if observation.channel == Channel.STREAM and not settings.raise_in_stream:
             return False
@@ -196,4 +196,3 @@ def policy_error(judged: list[Judged], *, request_sent: bool) -> A2APolicyError 
 def request_sent(observation: Observation) -> bool:
     """Whether the agent already has the request when this observation is judged."""
     return not isinstance(observation, CallStarted | CardRequested | LocalDecision)
-

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one daemon thread, and the queue in front of it.
 
-A finaliser may run anywhere: inside the engine's lock, inside an exporter's. It may therefore do nothing but put a piece of
-work here (``SimpleQueue.put`` is reentrant); the thread, or the next call on its own thread, does the work.
+A finaliser may run anywhere: inside the engine's lock, inside an exporter's. It may therefore do nothing but put a
+piece of work here (``SimpleQueue.put`` is reentrant); the thread, or the next call on its own thread, does the work.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from queue import Empty, SimpleQueue
 from otel_a2a.engine.fork import renew_after_fork
 
 _logger = logging.getLogger("otel_a2a")
+
+LONGEST_WAIT = 3_600.0
+"""Seconds after which the thread looks again at what is due, whatever it was told."""
 
 
 class Worker:
@@ -43,18 +46,19 @@ class Worker:
 
     def start(self) -> None:
         """Make sure that the thread runs. Not to be called from a finaliser."""
-        if self._thread is not None:
+        if self._thread is not None or not self._lock.acquire(blocking=False):
+            # Whoever holds the lock is just starting the thread: perhaps this very one, interrupted by a finaliser.
             return
-        with self._lock:
-            if self._thread is not None:
-                return
-            thread = threading.Thread(target=self._run, args=(self._queue,), name="otel-a2a", daemon=True)
-            try:
+        try:
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, args=(self._queue,), name="otel-a2a", daemon=True)
                 thread.start()
-            except RuntimeError:
-                # The interpreter is shutting down (Python 3.12 refuses new threads then); drain() still works.
-                return
-            self._thread = thread
+                self._thread = thread
+        except RuntimeError:
+            # The interpreter is shutting down (Python 3.12 refuses new threads then); drain() still works.
+            return
+        finally:
+            self._lock.release()
 
     def defer(self, work: Callable[[], None]) -> None:
         """Have ``work`` done soon, elsewhere. Safe in finalisers."""
@@ -72,8 +76,11 @@ class Worker:
                 work = self._queue.get_nowait()
             except Empty:
                 return
-            if work is not None:
-                _perform(work)
+            if work is None:
+                # The word for the thread to end.
+                self._queue.put(None)
+                return
+            _perform(work)
 
     def stop(self) -> None:
         """Do what is waiting and end the thread."""
@@ -88,13 +95,23 @@ class Worker:
     def _run(self, queue: SimpleQueue[Callable[[], None] | None]) -> None:
         while True:
             try:
-                work = queue.get(timeout=self._next_due())
+                work = queue.get(timeout=self._wait())
             except Empty:
                 _perform(self._on_due)
                 continue
             if work is None:
                 return
             _perform(work)
+
+
+    def _wait(self) -> float | None:
+        """Seconds to wait for work, within what a platform's clocks can take."""
+        try:
+            due = self._next_due()
+            return None if due is None else min(max(due, 0.0), LONGEST_WAIT)
+        except Exception:
+            _logger.debug("what is due next is not known", exc_info=True)
+            return LONGEST_WAIT
 
 
 def _nothing() -> None: ...

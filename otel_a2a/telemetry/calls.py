@@ -67,8 +67,8 @@ def link(ref: SpanRef, kind: str) -> Link:
 def mark_findings(span: Span, findings: Sequence[Finding]) -> None:
     """Put the gravest finding on the span in which it was found.
 
-    To be called last: a span that is full drops its oldest attribute. The status changes only where we raise, because the
-    call itself did not fail.
+    To be called last: a span that is full drops its oldest attribute. The status changes only where we raise, because
+    the call itself did not fail.
     """
     worst = max(findings, key=lambda finding: finding.level.severity)
     span.set_attributes(

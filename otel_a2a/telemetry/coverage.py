@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which A2A spans of others are already covered by a call that our own wrapper saw, so that no call is judged twice.
 
-A hand-made ``SendMessage`` span usually has the HTTP call beneath it, perhaps with spans in between. While such spans are
-alive, their descendants are tracked here; the wrapper asks with the current span, and the span is marked as covered.
+A hand-made ``SendMessage`` span usually has the HTTP call beneath it, perhaps with spans in between. While such spans
+are alive, their descendants are tracked here; the wrapper asks with the current span, and the span is marked as
+covered.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ MAX_TRACKED = 10_000
 
 
 class Coverage:
-    """Live foreign A2A spans by span id, and the spans beneath them. Single dictionary steps only: no lock is needed."""
+    """Live foreign A2A spans by span id, and the spans beneath them. Single dictionary steps only: no lock is
+    needed."""
 
     def __init__(self) -> None:
         self._root_of: dict[int, int] = {}

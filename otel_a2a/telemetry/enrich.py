@@ -35,7 +35,12 @@ def is_same_call(span: Span, method: str) -> bool:
 
 
 def describe(
-    observation: Observation, verdict: Verdict, attributes: Attributes, span: Span | None, metrics: A2AMetrics, error: str
+    observation: Observation,
+    verdict: Verdict,
+    attributes: Attributes,
+    span: Span | None,
+    metrics: A2AMetrics,
+    error: str,
 ) -> str:
     """Note what an observation adds to its span, and return the call's ``error.type`` so far."""
     if isinstance(observation, TaskSeen):

@@ -78,4 +78,6 @@ class StateTelemetry:
 
 def remembered_span(ref: SpanRef) -> NonRecordingSpan:
     """A span that ended long ago, as a parent for another."""
-    return NonRecordingSpan(SpanContext(ref.trace_id, ref.span_id, is_remote=False, trace_flags=TraceFlags(ref.trace_flags)))
+    return NonRecordingSpan(
+        SpanContext(ref.trace_id, ref.span_id, is_remote=False, trace_flags=TraceFlags(ref.trace_flags))
+    )

@@ -27,7 +27,8 @@ def input_modes(card: Mapping[str, Any]) -> frozenset[str]:
 
 
 def all_modes(card: Mapping[str, Any]) -> str:
-    """A digest over every input and output mode, of the card and of each skill: equal for the same modes in any order."""
+    """A digest over every input and output mode, of the card and of each skill: equal for the same modes in any
+    order."""
     parts = [_both(card, "defaultInputModes", "defaultOutputModes")]
     parts += sorted(f"{skill.get('id')}:{_both(skill, 'inputModes', 'outputModes')}" for skill in _skills(card))
     return hashlib.sha256("|".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

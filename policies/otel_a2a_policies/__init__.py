@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The built-in rules, one module per boundary between Card state and Task state.
 
-``RULES`` is what the engine loads. Order matters only where several rules of one level raise at one step: the first gives
-the exception its class.
+``RULES`` is what the engine loads. Order matters only where several rules of one level raise at one step: the first
+gives the exception its class.
 """
 
 from __future__ import annotations

@@ -12,7 +12,12 @@ from otel_a2a.config import Settings
 from otel_a2a.engine import cards
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
-from otel_a2a.errors import AgentCardDivergenceError, AgentCardStalenessError, CardTaskBoundaryError, TaskResurrectionError
+from otel_a2a.errors import (
+    AgentCardDivergenceError,
+    AgentCardStalenessError,
+    CardTaskBoundaryError,
+    TaskResurrectionError,
+)
 from otel_a2a.observations import CallStarted, CardFetched, Method, SentMessage
 
 REPEAT_WINDOW = 600.0
@@ -46,7 +51,8 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
         if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints)
     ]
     yield Hit(
-        f"new work was sent while the agent's card could not be fetched ({discovery.reason}): what it offers now is unknown. "
+        f"new work was sent while the agent's card could not be fetched ({discovery.reason}): what it offers now is "
+        f"unknown. "
         "Fetch the card first, and send when that succeeds",
         discriminator=f"{discovery.base}@{discovery.success_seq}",
         card_revision=copies[0].current.revision if copies else "",
@@ -67,16 +73,17 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
     summary="New work was sent on a card that was too old, or that the application had refused.",
 )
 def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Older than the card's own ``max-age``, else than ``max_card_age`` or the hinted duration; or every document refused.
+    """Older than the card's own ``max-age``, else than ``max_card_age`` or the hinted duration; or every document
+    refused.
 
-    Silent where nothing says how old a card may be. A ``max-age`` of 0 allows for the time of the clock skew: the card was
-    fetched for this very call. Once per agent, revision and stale period.
+    Silent where nothing says how old a card may be. A ``max-age`` of 0 allows for the time of the clock skew: the card
+    was fetched for this very call. Once per agent, revision and stale period.
     """
     if not _admits_by_card(call, view, settings):
         return
     discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint)
     documents = cards.covering(view.agent, call.endpoint)
-    if not documents or discovery is not None and discovery.has_failed:
+    if not documents or (discovery is not None and discovery.has_failed):
         return
     accepted = [document for document in documents if not document.rejected]
     if not accepted:
@@ -88,7 +95,8 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
             return
         why = f"it was {cards.age(newest, view.now):.0f} s old"
     yield Hit(
-        f"new work was sent on card revision {short(newest.current.revision)}, but {why}: fetch the card again before new work",
+        f"new work was sent on card revision {short(newest.current.revision)}, but {why}: fetch the card again before "
+        f"new work",
         discriminator=f"{newest.current.revision}@{newest.fetched_seq}",
         card_revision=newest.current.revision,
         per_agent=True,
@@ -114,7 +122,9 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
     agent = view.agent
     if agent is None or not _admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
         return
-    again = call.message is not None and agent.refused_message is not None and _repeats(call.message, agent.refused_message)
+    again = (
+        call.message is not None and agent.refused_message is not None and _repeats(call.message, agent.refused_message)
+    )
     if again and call.credential != agent.refused_credential:
         return
     discovery = cards.newest_discovery(view.ledger, agent, call.endpoint)
@@ -122,7 +132,8 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
     if max(fetched, discovery.success_seq if discovery else 0) > agent.refused_seq:
         return
     yield Hit(
-        "the agent's endpoint turned a call away, and new work was sent there without fetching the card again: the interface "
+        "the agent's endpoint turned a call away, and new work was sent there without fetching the card again: the "
+        "interface "
         "may have moved, or be closed to this client",
         discriminator=str(agent.refused_seq),
         per_agent=True,
@@ -173,7 +184,7 @@ def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> I
 def operation_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """Absent is denied where ``capabilities`` is an object; on a card without that key it is an improvement."""
     streams = call.method == Method.SEND_STREAMING_MESSAGE and _is_new_work(call, view)
-    if not streams and call.method != Method.GET_EXTENDED_CARD or cards.is_pinned(call, settings):
+    if (not streams and call.method != Method.GET_EXTENDED_CARD) or cards.is_pinned(call, settings):
         return
     document = cards.governing(view.agent, call.endpoint)
     if document is None:
@@ -219,7 +230,8 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
         )
     elif old.is_live and not (old.lost_seq or old.poison or old.diverged or old.abandoned):
         yield Hit(
-            f"task {old.task_id} was retried while it was still {old.state}: both may run. Wait for its end, or cancel it first",
+            f"task {old.task_id} was retried while it was still {old.state}: both may run. Wait for its end, or cancel "
+            f"it first",
             task=old,
             discriminator="live",
             previous_state=old.state,
@@ -271,16 +283,17 @@ def duplicate_send(call: CallStarted, view: View, settings: Settings) -> Iterato
 
     A violation only with the hint ``side_effect``; otherwise information, because a retry is what most programs want.
     """
-    if not call.is_send or call.message is None or view.agent is None or call.hints and call.hints.retry_of:
+    if not call.is_send or call.message is None or view.agent is None or (call.hints and call.hints.retry_of):
         return
     for sent in view.agent.sends.values():
         if not 0 < sent.unanswered_seq < call.seq or view.now - sent.at > REPEAT_WINDOW:
             continue
         same_id = bool(call.message.message_id) and call.message.message_id == sent.message.message_id
         same_parts = bool(call.message.parts) and call.message.parts == sent.message.parts
-        if same_id or same_parts and call.context_id and call.context_id == sent.context_id:
+        if same_id or (same_parts and call.context_id and call.context_id == sent.context_id):
             yield Hit(
-                "a message was sent again whose first send had ended without an answer: no agent promises to notice, so its "
+                "a message was sent again whose first send had ended without an answer: no agent promises to notice, "
+                "so its "
                 "side effect may run twice. Look for its task (ListTasks) first",
                 discriminator=call.message.message_id or call.message.parts,
                 level=None if call.hints and call.hints.side_effect else Level.INFORMATION,
@@ -302,18 +315,21 @@ def duplicate_send(call: CallStarted, view: View, settings: Settings) -> Iterato
 def card_changed_under_same_version(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
     """Two answers of one document (G6) with the same version and different revisions; once per version and pair.
 
-    Information, since A2A promises nothing of a version and most operators never change it; a violation where the operator
-    declares cards immutable.
+    Information, since A2A promises nothing of a version and most operators never change it; a violation where the
+    operator declares cards immutable.
     """
     document = view.document
     if document is None or fetched.card is None or not fetched.card.version or not document.history:
+        return
+    if view.agent is not None and cards.is_agent_pinned(view.agent, settings):
         return
     held = document.current
     if held.card.version != fetched.card.version or held.revision == fetched.revision:
         return
     pair = "|".join(sorted((held.revision, fetched.revision)))
     yield Hit(
-        f"the card at version {fetched.card.version} went from revision {short(held.revision)} to {short(fetched.revision)}: "
+        f"the card at version {fetched.card.version} went from revision {short(held.revision)} to "
+        f"{short(fetched.revision)}: "
         "a client that trusts the version keeps the old one",
         discriminator=f"{fetched.card.version}@{pair}",
         card_revision=fetched.revision,
@@ -325,7 +341,7 @@ def card_changed_under_same_version(fetched: CardFetched, view: View, settings: 
 
 def _is_new_work(call: CallStarted, view: View) -> bool:
     """A send that names no task; in 0.1, where the client names every task, one that names an unknown one."""
-    return call.creates or call.is_send and call.protocol_version == "0.1" and view.task is None
+    return call.creates or (call.is_send and call.protocol_version == "0.1" and view.task is None)
 
 
 def _admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
@@ -335,7 +351,7 @@ def _admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
 
 def _repeats(message: SentMessage, sent: SentMessage) -> bool:
     same_id = bool(message.message_id) and message.message_id == sent.message_id
-    return same_id or bool(message.parts) and message.parts == sent.parts
+    return same_id or (bool(message.parts) and message.parts == sent.parts)
 
 
 def _takes(mode: str, media_type: str) -> bool:

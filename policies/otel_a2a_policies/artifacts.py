@@ -40,11 +40,11 @@ UNIQUE = 16
     summary="An artifact that had been received is gone, or shorter than it was.",
 )
 def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View, settings: Settings) -> Iterator[Hit]:
-    """A received artifact id is absent from a complete later answer to a get or send (G2), what had grown by ``append`` came
-    back shorter, there or in a replacing last chunk, or the client dropped it.
+    """A received artifact id is absent from a complete later answer to a get or send (G2), what had grown by ``append``
+    came back shorter, there or in a replacing last chunk, or the client dropped it.
 
-    An empty artifact counts by its id. Lists, trimmed reads, answers to a cancel, webhooks and history prove nothing, and a
-    rewrite of the same or a greater length loses nothing that can be told without keeping texts.
+    An empty artifact counts by its id. Lists, trimmed reads, answers to a cancel, webhooks and history prove nothing,
+    and a rewrite of the same or a greater length loses nothing that can be told without keeping texts.
     """
     task = view.task
     if task is None:
@@ -115,7 +115,8 @@ def artifact_after_terminal(seen: ArtifactSeen, view: View, settings: Settings) 
     ended = task.streams.get(seen.call.seq, "")
     if ended in TERMINAL:
         yield Hit(
-            f"task {task.task_id} had ended as {ended} and its stream then brought artifact {seen.artifact.artifact_id}: "
+            f"task {task.task_id} had ended as {ended} and its stream then brought artifact "
+            f"{seen.artifact.artifact_id}: "
             "clients that stop at the end miss it",
             task=task,
             previous_state=ended,
@@ -142,7 +143,8 @@ def artifact_after_seal(seen: ArtifactSeen, view: View, settings: Settings) -> I
     if held is None or held.sealed_in != seen.call.seq or seen.artifact.digest in held.chunks:
         return
     yield Hit(
-        f"artifact {seen.artifact.artifact_id} of task {task.task_id} went on after its last chunk: clients that had closed it "
+        f"artifact {seen.artifact.artifact_id} of task {task.task_id} went on after its last chunk: clients that had "
+        f"closed it "
         "have a part of it",
         task=task,
         discriminator=seen.artifact.artifact_id,
@@ -161,8 +163,8 @@ def artifact_after_seal(seen: ArtifactSeen, view: View, settings: Settings) -> I
     summary="One task's artifact came with another task.",
 )
 def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: Settings) -> Iterator[Hit]:
-    """The same id and content in two tasks of one context, neither referencing the other, and the id in no third context; or
-    in two tenants or credentials.
+    """The same id and content in two tasks of one context, neither referencing the other, and the id in no third
+    context; or in two tenants or credentials.
 
     Many agents call every result ``result``, and give the same short answer twice: an id that is short enough for that
     accuses only within a context, and only where the task shows the foreign artifact beside one of its own.
@@ -178,11 +180,14 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
         if (owner.tenant, owner.credential) != (seen.call.tenant, seen.call.credential):
             crossed, beyond = is_unique, ", and perhaps not this client's to see"
         else:
-            crossed = _leaked_within_context(owner, artifact, seen, view) and (is_unique or _is_beside_own(owner, seen, view))
+            crossed = _leaked_within_context(owner, artifact, seen, view) and (
+                is_unique or _is_beside_own(owner, seen, view)
+            )
             beyond = ""
         if crossed:
             yield Hit(
-                f"artifact {artifact.artifact_id} of task {owner.task_id} came with task {seen.task_id}: it is not this "
+                f"artifact {artifact.artifact_id} of task {owner.task_id} came with task {seen.task_id}: it is not "
+                f"this "
                 f"task's result{beyond}",
                 task=view.task,
                 discriminator=owner.task_id,
@@ -210,12 +215,13 @@ def _leaked_within_context(owner: Owner, artifact: ArtifactFacts, seen: TaskSeen
 
 
 def _reference(owner: Owner, seen: TaskSeen | ArtifactSeen, view: View) -> bool:
-    """Whether one of the two tasks was started with a reference to the other: then it may well hand its artifacts on."""
+    """Whether one of the two tasks was started with a reference to the other: then it may well hand its artifacts
+    on."""
     referenced = set(view.task.references) if view.task is not None else set()
     if seen.call is not None and seen.call.message is not None:
         referenced |= set(seen.call.message.reference_task_ids)
     other = view.ledger.task(view.agent, owner.tenant, owner.task_id)
-    return owner.task_id in referenced or other is not None and seen.task_id in other.references
+    return owner.task_id in referenced or (other is not None and seen.task_id in other.references)
 
 
 @rule(
@@ -236,7 +242,8 @@ def artifact_merged_into_other_task(told: LocalDecision, view: View, settings: S
         return
     if told.source_task_id != task.task_id and told.artifact_id not in task.artifacts:
         yield Hit(
-            f"artifact {told.artifact_id} of task {told.source_task_id} was merged into the record of task {task.task_id}: a "
+            f"artifact {told.artifact_id} of task {told.source_task_id} was merged into the record of task "
+            f"{task.task_id}: a "
             "task id is one execution's, not a conversation's. Correlate by context",
             task=task,
             discriminator=told.source_task_id,
@@ -248,7 +255,7 @@ def artifact_merged_into_other_task(told: LocalDecision, view: View, settings: S
             task=task,
             discriminator="canceled",
             previous_state=task.terminal,
-            level=None if settings.stale_is_violation else Level.INFORMATION,
+            level=None if settings.canceled_is_closed else Level.INFORMATION,
         )
 
 

@@ -31,7 +31,8 @@ NAMED = 3
     summary="The agent's card changed in what tasks depend on.",
 )
 def card_revision_changed(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
-    """Trigger: a card document has another revision than at its last fetch. Names the live tasks that lose something."""
+    """Trigger: a card document has another revision than at its last fetch. Names the live tasks that lose
+    something."""
     held = _changed(fetched, view)
     if held is None or fetched.card is None or view.agent is None:
         return
@@ -141,7 +142,8 @@ def discovery_unavailable(failed: CardFetchFailed, view: View, settings: Setting
     live = [task.task_id for task in agent.tasks.values() if task.is_live]
     if live:
         yield Hit(
-            f"the card could not be fetched ({failed.reason}) while {len(live)} task(s) are live: {', '.join(live[:NAMED])}. "
+            f"the card could not be fetched ({failed.reason}) while {len(live)} task(s) are live: "
+            f"{', '.join(live[:NAMED])}. "
             "They go on: read them",
             task=agent.tasks.get(("", live[0])),
             discriminator=str(document.fetched_seq),
@@ -167,7 +169,8 @@ def card_fetched_per_poll(fetched: CardFetched, view: View, settings: Settings) 
         return
     if view.agent.reads == document.reads_seen + 1 and document.fetches_per_read + 1 >= FETCHES:
         yield Hit(
-            "the card is fetched with every poll: a task in flight does not depend on it, and a failed fetch is easily taken "
+            "the card is fetched with every poll: a task in flight does not depend on it, and a failed fetch is easily "
+            "taken "
             "for a failed task",
             per_agent=True,
         )
@@ -187,7 +190,9 @@ def card_fetched_per_poll(fetched: CardFetched, view: View, settings: Settings) 
 def not_an_agent_card(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
     """Trigger: a document without a card's shape at a well-known or configured address."""
     if fetched.card is None and not fetched.confirmed:
-        yield Hit("the document at the card's address is no Agent Card", discriminator=fetched.request.url, per_agent=True)
+        yield Hit(
+            "the document at the card's address is no Agent Card", discriminator=fetched.request.url, per_agent=True
+        )
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Continuity: the other half of *identity*. An answer, or a message, that is about another task or context than it says.
+"""Continuity: the other half of *identity*. An answer, or a message, that is about another task or context than it
+says.
 
 None of these rules applies behind a gateway that is declared to rewrite ids (rules.md, profiles).
 """
@@ -41,8 +42,8 @@ from otel_a2a_policies.identity import repeats_a_message
 def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """The request named a task and the first task in the answer is another.
 
-    In 0.x the specification is less explicit: information there, unless the card declares history (seed 001) or the profile
-    keeps to the specification's later word. A named task that had ended is ``terminal-task-reused``'s alone.
+    In 0.x the specification is less explicit: information there, unless the card declares history (seed 001) or the
+    profile keeps to the specification's later word. A named task that had ended is ``terminal-task-reused``'s alone.
     """
     call = seen.call
     if call is None or not call.is_send or not call.task_id or call.answered_task or seen.task_id == call.task_id:
@@ -78,7 +79,8 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
     summary="The id of a task that was lost, or had ended, answers for another execution.",
 )
 def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
-    """It answers as submitted, or with another context, or (a lost one, shown whole) without any artifact received before.
+    """It answers as submitted, or with another context, or (a lost one, shown whole) without any artifact received
+    before.
 
     An ended one that lacks its artifacts and is otherwise the same is ``artifact-truncated``'s. Off for 0.1.
     """
@@ -97,7 +99,8 @@ def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[H
         why = "none of the artifacts received before is there"
     if why:
         yield Hit(
-            f"task {task.task_id} {'was lost' if lost else 'had ended'} and its id is used again: {why}. It is another execution",
+            f"task {task.task_id} {'was lost' if lost else 'had ended'} and its id is used again: {why}. It is another "
+            f"execution",
             task=task,
             state=seen.state or "",
             previous_state=task.terminal or task.state,
@@ -120,8 +123,8 @@ def _shares_artifact(task: Task, seen: TaskSeen) -> bool:
     summary="The agent answered in another context than it was asked in.",
 )
 def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings) -> Iterator[Hit]:
-    """1.0: a non-empty context differs from the request's, where that was for new work, else from the task's. 0.x: only from
-    the task's. Empty is absent."""
+    """1.0: a non-empty context differs from the request's, where that was for new work, else from the task's. 0.x:
+    only from the task's. Empty is absent."""
     call = seen.call
     if call is None or not seen.context_id or settings.gateway_rewrites_ids:
         return
@@ -138,7 +141,8 @@ def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings
         return
     if expected and seen.context_id != expected:
         yield Hit(
-            f"context {expected} was asked and context {seen.context_id} answered: an agent that cannot take a context must "
+            f"context {expected} was asked and context {seen.context_id} answered: an agent that cannot take a context "
+            f"must "
             "refuse it. The conversation is in two pieces now",
             task=task,
             discriminator=seen.context_id,
@@ -164,7 +168,8 @@ def context_mismatch(call: CallStarted, view: View, settings: Settings) -> Itera
     if not task.context_id or call.context_id == task.context_id or call.context_id in task.contexts:
         return
     yield Hit(
-        f"a message named task {task.task_id} and context {call.context_id}, but that task is in context {task.context_id}",
+        f"a message named task {task.task_id} and context {call.context_id}, but that task is in context "
+        f"{task.context_id}",
         task=task,
         discriminator=call.context_id,
         previous_state=task.state,
@@ -183,8 +188,8 @@ def context_mismatch(call: CallStarted, view: View, settings: Settings) -> Itera
     summary="A task waits for an answer, and a message in its context did not name it.",
 )
 def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Exactly one interrupted task in the context, its question the agent's last word there, and a message without task id and
-    without references. Once per agent and context."""
+    """Exactly one interrupted task in the context, its question the agent's last word there, and a message without
+    task id and without references. Once per agent and context."""
     if not call.creates or call.protocol_version == "0.1" or not call.context_id or view.agent is None:
         return
     if call.message is not None and call.message.reference_task_ids:
@@ -198,7 +203,8 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
     if task.message_seq > task.state_seq or last_word > task.answered_seq or task.abandoned:
         return
     yield Hit(
-        f"task {task.task_id} is {task.state} and a message in its context did not name it: the agent starts another task, and "
+        f"task {task.task_id} is {task.state} and a message in its context did not name it: the agent starts another "
+        f"task, and "
         "that one waits for ever. Name the task in the reply, or cancel it",
         task=task,
         discriminator=call.context_id,
@@ -219,15 +225,16 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
     summary="A task id that the agent had not made created a task.",
 )
 def client_chosen_task_id(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
-    """Information, because an observer that started late sees the same; an improvement where the operator says that this
-    process sees the whole life of its tasks. Off for 0.1, where clients choose."""
+    """Information, because an observer that started late sees the same; an improvement where the operator says that
+    this process sees the whole life of its tasks. Off for 0.1, where clients choose."""
     call = seen.call
     if call is None or not call.is_send or call.protocol_version == "0.1" or settings.gateway_rewrites_ids:
         return
     if view.task is not None or not call.task_id or seen.task_id != call.task_id:
         return
     yield Hit(
-        f"task {seen.task_id}, which this process has not seen before, was named by the client and answered: if the client made "
+        f"task {seen.task_id}, which this process has not seen before, was named by the client and answered: if the "
+        f"client made "
         "the id up, a resent message can bring back a task that is gone",
         discriminator=seen.task_id,
         state=seen.state or "",
@@ -247,8 +254,8 @@ def client_chosen_task_id(seen: TaskSeen, view: View, settings: Settings) -> Ite
     summary="A task whose id can no longer be trusted was written to, or its updates were taken over.",
 )
 def poisoned_task_used(used: CallStarted | LocalDecision, view: View, settings: Settings) -> Iterator[Hit]:
-    """Messages, webhooks and merges; cancel and reads are free. A message that repeats one of the task's, and one into a task
-    that had ended, have rules of their own that say more."""
+    """Messages, webhooks and merges; cancel and reads are free. A message that repeats one of the task's, and one
+    into a task that had ended, have rules of their own that say more."""
     task = view.task
     if task is None or task.poison is None:
         return
@@ -256,7 +263,7 @@ def poisoned_task_used(used: CallStarted | LocalDecision, view: View, settings: 
         if used.decision != Decision.ARTIFACT_MERGED or used.seq <= task.poison.seq:
             return
         what = f"artifact {used.artifact_id} was merged from it"
-    elif used.seq <= task.poison.seq or used.is_send and (task.terminal or repeats_a_message(used, task)):
+    elif used.seq <= task.poison.seq or (used.is_send and (task.terminal or repeats_a_message(used, task))):
         return
     elif used.is_send:
         what = "a message was sent into it"
@@ -265,7 +272,8 @@ def poisoned_task_used(used: CallStarted | LocalDecision, view: View, settings: 
     else:
         return
     yield Hit(
-        f"task {task.task_id} left {task.poison.state} against the rules, so its id may stand for two executions, and {what}. "
+        f"task {task.task_id} left {task.poison.state} against the rules, so its id may stand for two executions, and "
+        f"{what}. "
         "Cancel it, or read it until it is whole",
         task=task,
         discriminator=what,

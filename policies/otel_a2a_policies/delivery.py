@@ -31,8 +31,8 @@ FLAPPING = 60.0
 def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """Created, or given inline, against the card in force. The agent's 200 is no consent.
 
-    Absent is denied where ``capabilities`` is an object; an improvement where the card has no such key, or changed its mind
-    within the last minute.
+    Absent is denied where ``capabilities`` is an object; an improvement where the card has no such key, or changed its
+    mind within the last minute.
     """
     if call.push is None or cards.is_pinned(call, settings):
         return
@@ -43,7 +43,8 @@ def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) ->
     denied = card.push_notifications is False or card.has_capabilities
     flapping = _offered_push_since(document, view.now - FLAPPING)
     yield Hit(
-        f"a webhook was registered{_for(call)} although card revision {short(document.current.revision)} does not offer push "
+        f"a webhook was registered{_for(call)} although card revision {short(document.current.revision)} does not "
+        f"offer push "
         "notifications: deliveries may be dropped without a word. Poll instead",
         task=view.task,
         discriminator=document.current.revision,
@@ -80,7 +81,8 @@ def _for(call: CallStarted) -> str:
 def webhook_from_stale_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """No fetch or confirmation (a cache hit is none) within the window, or the newest document was refused.
 
-    The same configuration again is no registration. Silent where no card of the agent is known. Once per agent and revision.
+    The same configuration again is no registration. Silent where no card of the agent is known. Once per agent and
+    revision.
     """
     if call.push is None or cards.is_pinned(call, settings):
         return
@@ -95,7 +97,8 @@ def webhook_from_stale_card(call: CallStarted, view: View, settings: Settings) -
         return
     why = "the application had refused it" if newest.rejected else f"that was {since:.0f} s ago"
     yield Hit(
-        f"a webhook was registered{_for(call)} on card revision {short(newest.current.revision)}, but {why}: fetch the card "
+        f"a webhook was registered{_for(call)} on card revision {short(newest.current.revision)}, but {why}: fetch the "
+        f"card "
         "right before, since its promise of deliveries is what the task will wait for",
         task=view.task,
         discriminator=newest.current.revision,
@@ -121,7 +124,8 @@ def webhook_for_terminal_task(call: CallStarted, view: View, settings: Settings)
     if call.push is None or task is None or not 0 < task.terminal_seq < call.seq or call.protocol_version == "0.1":
         return
     yield Hit(
-        f"a webhook was registered for task {task.task_id}, which had ended as {task.terminal}: nothing will be delivered",
+        f"a webhook was registered for task {task.task_id}, which had ended as {task.terminal}: nothing will be "
+        f"delivered",
         task=task,
         previous_state=task.terminal,
     )
@@ -143,8 +147,11 @@ def waiting_on_withdrawn_webhook(reached: DeadlineReached, view: View, settings:
     task = view.task
     if reached.kind != "waiting-on-withdrawn-webhook" or task is None or settings.watched_elsewhere:
         return
+    if cards.is_agent_pinned(task.agent, settings):
+        return
     yield Hit(
-        f"task {task.task_id} waits for a webhook, and its agent's card has withdrawn push notifications: go back to polling",
+        f"task {task.task_id} waits for a webhook, and its agent's card has withdrawn push notifications: go back to "
+        f"polling",
         task=task,
         previous_state=task.state,
     )
@@ -167,7 +174,8 @@ def task_unwatched(reached: DeadlineReached, view: View, settings: Settings) -> 
     if reached.kind != "task-unwatched" or task is None or settings.watched_elsewhere:
         return
     yield Hit(
-        f"task {task.task_id} has a webhook, and nothing was delivered or read in the time that it was expected to take: read it",
+        f"task {task.task_id} has a webhook, and nothing was delivered or read in the time that it was expected to "
+        f"take: read it",
         task=task,
         previous_state=task.state,
     )

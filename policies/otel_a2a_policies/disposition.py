@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disposition: only a task's own events decide what becomes of it. Neither its agent's card nor the client's guess does.
+"""Disposition: only a task's own events decide what becomes of it. Neither its agent's card nor the client's guess
+does.
 
 No rule here applies before the agent has told a state of the task (rules.md, G11).
 """
@@ -42,14 +43,17 @@ _OWN_REASONS = (Reason.USER, Reason.DEADLINE)
     exception=CardTaskBoundaryError,
     on=(LocalDecision, CallStarted),
     origin="seeds 000 and 004",
-    summary="A task was failed, canceled or pruned because of the agent's card, not because of anything its agent said of it.",
+    summary="A task was failed, canceled or pruned because of the agent's card, not because of anything its agent said "
+    "of it.",
 )
 def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """A local failure, cancel or drop with a capability reason; or a cancel, or a local terminal state, that a failed fetch or
-    a narrowing change caused (G9), with no answer about the task since, and no reason ``user`` or ``deadline``.
+    """A local failure, cancel or drop with a capability reason; or a cancel, or a local terminal state, that a failed
+    fetch or a narrowing change caused (G9), with no answer about the task since, and no reason ``user`` or
+    ``deadline``.
 
-    A cause without a link is information. Abandoning a task is the way out that seed 002 gives, and no decision about it.
-    Where the card is re-validated on every turn by contract it may decide; under ``fenced`` a cancel after a change is free.
+    A cause without a link is information. Abandoning a task is the way out that seed 002 gives, and no decision about
+    it. Where the card is re-validated on every turn by contract it may decide; under ``fenced`` a cancel after a change
+    is free.
     """
     task = view.task
     if task is None or not task.state or settings.card_per_turn:
@@ -58,7 +62,11 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
         if told.reason == Reason.CAPABILITY and _is_fate(told) and not _is_keyed_by_skill(told, settings):
             yield _fate(task, told.state, f"was {_done(told)} by the client because of the agent's card")
             return
-        if told.decision != Decision.STATE or told.state not in TERMINAL or told.reason in (Reason.SERVER, *_OWN_REASONS):
+        if (
+            told.decision != Decision.STATE
+            or told.state not in TERMINAL
+            or told.reason in (Reason.SERVER, *_OWN_REASONS)
+        ):
             return
         what = f"was recorded as {told.state} by the client"
     else:
@@ -109,7 +117,8 @@ def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: 
 
 def _fate(task: Task, state: str, what: str, level: Level | None = None) -> Hit:
     return Hit(
-        f"task {task.task_id} {what}; the agent last said {task.state}. A card says what may be started, not what becomes of "
+        f"task {task.task_id} {what}; the agent last said {task.state}. A card says what may be started, not what "
+        f"becomes of "
         "what is running: go on reading the task",
         task=task,
         discriminator=what,
@@ -131,7 +140,8 @@ def _fate(task: Task, state: str, what: str, level: Level | None = None) -> Hit:
     summary="A live task was canceled right after a fetch of the agent's card had failed.",
 )
 def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Within the window after the last failure (G8), no card success and no answer about the task since, and no reason given.
+    """Within the window after the last failure (G8), no card success and no answer about the task since, and no reason
+    given.
 
     A violation where the failure caused it (G9), else an improvement.
     """
@@ -147,7 +157,8 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
         return
     linked = cards.is_linked(discovery.span, discovery.is_traced, discovery.failure_at, call, view.now)
     yield Hit(
-        f"task {task.task_id} was {task.state} and is canceled {view.now - discovery.failure_at:.1f} s after the agent's card "
+        f"task {task.task_id} was {task.state} and is canceled {view.now - discovery.failure_at:.1f} s after the "
+        f"agent's card "
         f"could not be fetched ({discovery.reason}). That says nothing about the task: read it",
         task=task,
         discriminator=str(discovery.success_seq),
@@ -170,8 +181,9 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
 def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """A local terminal state that equals no state the agent told; confirmed when the agent later says otherwise.
 
-    After a transport timeout (or the client's own deadline) it is an improvement, and information where a read within the
-    wait had been answered: seed 000 allows that record. Said to be the agent's, but never seen here, it is information.
+    After a transport timeout (or the client's own deadline) it is an improvement, and information where a read within
+    the wait had been answered: seed 000 allows that record. Said to be the agent's, but never seen here, it is
+    information.
     """
     task = view.task
     if task is None or not task.state:
@@ -194,7 +206,8 @@ def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings:
 
 def _phantom(task: Task, state: str, against: str, level: Level | None) -> Hit:
     return Hit(
-        f"task {task.task_id} was recorded as {state} by the client {against}: only the agent ends a task. Keep what was "
+        f"task {task.task_id} was recorded as {state} by the client {against}: only the agent ends a task. Keep what "
+        f"was "
         "received as partial, and go on reading",
         task=task,
         discriminator=state,
@@ -223,7 +236,8 @@ def failure_inferred_from_missing_poll(told: LocalDecision, view: View, settings
     if told.reason != Reason.POLL_EMPTY or told.state != TaskState.FAILED or task.terminal == TaskState.FAILED:
         return
     yield Hit(
-        f"task {task.task_id} was recorded as failed because a poll brought nothing: no answer is no failure. Poll again",
+        f"task {task.task_id} was recorded as failed because a poll brought nothing: no answer is no failure. Poll "
+        f"again",
         task=task,
         state=told.state,
         previous_state=task.state,
@@ -249,7 +263,8 @@ def stream_end_as_task_end(told: LocalDecision, view: View, settings: Settings) 
     if told.reason != Reason.STREAM_END or told.state not in TERMINAL:
         return
     yield Hit(
-        f"task {task.task_id} was recorded as {told.state} because its stream ended, while the agent last said {task.state}: "
+        f"task {task.task_id} was recorded as {told.state} because its stream ended, while the agent last said "
+        f"{task.state}: "
         "a stream ends for many reasons. Read the task",
         task=task,
         state=told.state,
@@ -269,7 +284,8 @@ def stream_end_as_task_end(told: LocalDecision, view: View, settings: Settings) 
     summary="A task was polled on and on after it had ended.",
 )
 def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The third read sent after the terminal state was received, each within a minute of the one before; once per task."""
+    """The third read sent after the terminal state was received, each within a minute of the one before; once per
+    task."""
     task = view.task
     if call.method != Method.GET_TASK or task is None or not 0 < task.terminal_seq < call.seq:
         return
@@ -277,7 +293,8 @@ def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) ->
     if not soon or task.reads_when_ended + 1 != IGNORED_READS:
         return
     yield Hit(
-        f"task {task.task_id} had ended as {task.terminal} and is read for the third time since: does the client know that "
+        f"task {task.task_id} had ended as {task.terminal} and is read for the third time since: does the client know "
+        f"that "
         "state as an end?",
         task=task,
         previous_state=task.terminal,

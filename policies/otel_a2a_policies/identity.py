@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import TaskResurrectionError
-from otel_a2a.observations import READS, CallStarted, SentMessage
+from otel_a2a.observations import READS, CallStarted, DeadlineReached, SentMessage
 
 
 @rule(
@@ -23,19 +23,22 @@ from otel_a2a.observations import READS, CallStarted, SentMessage
     exception=TaskResurrectionError,
     on=(CallStarted,),
     origin="seed 002, joined with seeds 000 and 004",
-    summary="A message was sent into a task after the agent's card had lost what the task uses, before the agent re-affirmed it.",
+    summary="A message was sent into a task after the agent's card had lost what the task uses, before the agent "
+    "re-affirmed it.",
 )
 def continued_across_revisions(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """A message after a narrowing (G5) to a revision not in the task's set (G4), before a read sent after it re-affirmed it.
+    """A message after a narrowing (G5) to a revision not in the task's set (G4), before a read sent after it re-
+    affirmed it.
 
     What takes nothing away in comparison with any one revision of the set is no narrowing. Only documents count that
     list an interface in use, and that were shown to nobody in particular or to the task's own credential (G6).
 
     ``fenced`` (seed 002 to the letter): any change, and reads too. A subscription answered by live updates without a
     snapshot re-affirms as well, since it claims no artifact to be absent. Ended tasks are ``terminal-task-reused``'s.
+    Silent where the card is pinned: what the agent serves then says nothing.
     """
     task = view.task
-    if task is None or not task.state or task.terminal:
+    if task is None or not task.state or task.terminal or cards.is_pinned(call, settings):
         return
     if not call.is_send and not (settings.fenced and call.method in READS):
         return
@@ -60,6 +63,38 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
 
 
 @rule(
+    name="orphan-unresolved",
+    boundary="identity",
+    level=Level.IMPROVEMENT,
+    party=Party.CLIENT,
+    phase=Phase.DEADLINE,
+    exception=TaskResurrectionError,
+    on=(DeadlineReached,),
+    origin="seed 002",
+    summary="A task was orphaned by a change of its agent's card, and neither cancelled nor abandoned.",
+)
+def orphan_unresolved(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
+    """Only under ``fenced``: a live task, a minute after any change of the card, not cancelled since and not
+    abandoned."""
+    task = view.task
+    if reached.kind != "orphan-unresolved" or task is None or cards.is_agent_pinned(task.agent, settings):
+        return
+    drift = order.drift(task, narrowing_only=False, fenced=True)
+    if drift is None:
+        return
+    old, new = drift.known.revision, drift.document.current.revision
+    yield Hit(
+        f"task {task.task_id} was made under card revision {short(old)} and the agent now has {short(new)}: it is an "
+        f"orphan, "
+        "and nobody has cancelled or abandoned it",
+        task=task,
+        previous_state=task.state,
+        card_revision=new,
+        task_card_revision=old,
+    )
+
+
+@rule(
     name="message-resent-after-regression",
     boundary="identity",
     level=Level.VIOLATION,
@@ -68,15 +103,16 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
     exception=TaskResurrectionError,
     on=(CallStarted,),
     origin="seed 002",
-    summary="A message was sent again after its task went back, was lost, or its answer was withheld: the side effect may run twice.",
+    summary="A message was sent again after its task went back, was lost, or its answer was withheld: the side effect "
+    "may run twice.",
 )
 def message_resent_after_regression(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """A repetition of the creating or the last accepted message, in a request that left after the trouble was received.
 
-    Into the same task: the same message id or the same parts. Without a task id: the same message id, or the same parts in
-    the same context; a violation if the task went back or we withheld the answer, an improvement if it was only lost. The
-    same parts alone are information: a new conversation with the same words is legal. So is what is declared: a retry, and
-    a task that was abandoned.
+    Into the same task: the same message id or the same parts. Without a task id: the same message id, or the same parts
+    in the same context; a violation if the task went back or we withheld the answer, an improvement if it was only
+    lost. The same parts alone are information: a new conversation with the same words is legal. So is what is declared:
+    a retry, and a task that was abandoned.
     """
     if not call.is_send or call.message is None or view.agent is None:
         return
@@ -104,7 +140,7 @@ def _resent_into(call: CallStarted, task: Task) -> Iterator[Hit]:
 def _resent_beside(call: CallStarted, message: SentMessage, task: Task) -> Hit | None:
     same_id = any(_same_id(message, sent) for sent in _sent(task))
     same_parts = any(_same_parts(message, sent) for sent in _sent(task))
-    if same_id or same_parts and call.context_id and call.context_id == task.context_id:
+    if same_id or (same_parts and call.context_id and call.context_id == task.context_id):
         grave = task.went_back or bool(task.refused_seq)
         return _resent(task, "sent again without the task id", None if grave else Level.IMPROVEMENT)
     return _resent(task, "repeated word for word in a new conversation", Level.INFORMATION) if same_parts else None
@@ -165,7 +201,8 @@ def _same_parts(message: SentMessage, sent: SentMessage) -> bool:
     summary="A message was sent under the id of a task that had already ended.",
 )
 def terminal_task_reused(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The terminal state was received before the request left. Off for 0.1, where the client names tasks and may reuse one.
+    """The terminal state was received before the request left. Off for 0.1, where the client names tasks and may reuse
+    one.
 
     Reads, cancel and references to the task are fine.
     """
@@ -182,4 +219,9 @@ def terminal_task_reused(call: CallStarted, view: View, settings: Settings) -> I
     )
 
 
-RULES: tuple[Rule, ...] = (continued_across_revisions, message_resent_after_regression, terminal_task_reused)
+RULES: tuple[Rule, ...] = (
+    continued_across_revisions,
+    orphan_unresolved,
+    message_resent_after_regression,
+    terminal_task_reused,
+)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lifecycle: a sequence of states that cannot be.
 
-The only hard edges are *terminal → anything else* and *anything → submitted*. Repeats, jumps and interrupted states that come
-and go are the normal case, since observation is sampled.
+The only hard edges are *terminal → anything else* and *anything → submitted*. Repeats, jumps and interrupted states
+that come and go are the normal case, since observation is sampled.
 """
 
 from __future__ import annotations
@@ -49,11 +49,14 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
     *Interrupted → submitted* as the first state after this client's message into the task is information: some agents
     submit the task anew for every turn. So it is where a webhook may have told of the interruption, after a send that
     names only the context, and after any message in 0.1. A subscription that plays old events again, by their time
-    stamps, goes back nowhere. Repeats are one incident.
+    stamps, goes back nowhere. Repeats are one incident. A profile that keeps to the specification looks at the first
+    edge alone.
     """
     task = view.task
     found = order.contradiction(task, seen, settings.clock_skew) if task is not None else None
     if task is None or found is None or seen.state is None:
+        return
+    if settings.resubmission_is_legal and not found.reopened:
         return
     if found.resubmitted:
         yield Hit(
@@ -69,8 +72,10 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
     old, new = (drift.known.revision, drift.document.current.revision) if drift is not None else ("", "")
     redeployed = f", and its agent's card went from revision {short(old)} to {short(new)}" if drift is not None else ""
     yield Hit(
-        f"task {task.task_id} went back from {found.earlier} to {seen.state}{redeployed}: another execution may be answering "
-        "under its id. Do not send its message again; read the task until it is whole, or cancel it and start a new one",
+        f"task {task.task_id} went back from {found.earlier} to {seen.state}{redeployed}: another execution may be "
+        f"answering "
+        "under its id. Do not send its message again; read the task until it is whole, or cancel it and start a new "
+        "one",
         task=task,
         discriminator=f"{found.earlier}>{seen.state}",
         state=seen.state,
@@ -135,12 +140,13 @@ def task_lost(failed: CallFailed, view: View, settings: Settings) -> Iterator[Hi
     call, task = failed.call, view.task
     if task is None or failed.error != A2AError.TASK_NOT_FOUND or not failed.from_agent or not call.task_id:
         return
-    if call.method not in READS and not call.is_send or task.task_id != call.task_id:
+    if (call.method not in READS and not call.is_send) or task.task_id != call.task_id:
         return
     if not order.lost(task, failed) or task.cancel_seq:
         return
     yield Hit(
-        f"task {task.task_id} was {task.state} and {_asked(call.method)} now answers that it does not exist: it was lost, "
+        f"task {task.task_id} was {task.state} and {_asked(call.method)} now answers that it does not exist: it was "
+        f"lost, "
         "not ended. Its side effects may have happened; do not assume that it failed",
         task=task,
         previous_state=task.state,
@@ -191,7 +197,8 @@ def final_flag_on_live_task(seen: TaskSeen, view: View, settings: Settings) -> I
     if not seen.final or seen.state is None or seen.state in TERMINAL or seen.state in INTERRUPTED:
         return
     yield Hit(
-        f"task {seen.task_id} was {seen.state} in the last event of its stream: the stream is over, the task is not. Read it",
+        f"task {seen.task_id} was {seen.state} in the last event of its stream: the stream is over, the task is not. "
+        f"Read it",
         state=seen.state,
         task=view.task,
     )
@@ -222,7 +229,8 @@ def snapshot_rolled_back(seen: TaskSeen, view: View, settings: Settings) -> Iter
     lower = seen.generation is not None and task.generation is not None and 0 < seen.generation < task.generation
     if older or lower:
         yield Hit(
-            f"a later read of task {task.task_id} showed an older version of it: another replica, or a restored copy, answers",
+            f"a later read of task {task.task_id} showed an older version of it: another replica, or a restored copy, "
+            f"answers",
             task=task,
             state=seen.state or "",
             previous_state=task.state,
@@ -243,8 +251,8 @@ def snapshot_rolled_back(seen: TaskSeen, view: View, settings: Settings) -> Iter
 def task_stuck(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
     """Submitted or working, and no state, status message or artifact for the deadline. Interrupted tasks never are.
 
-    Without a deadline (``task_deadline``, a hinted duration, or the hinted skill's) there is no finding. ``probed=false`` in
-    the message: nobody has asked since, so that it may have ended unseen.
+    Without a deadline (``task_deadline``, a hinted duration, or the hinted skill's) there is no finding.
+    ``probed=false`` in the message: nobody has asked since, so that it may have ended unseen.
     """
     task = view.task
     if reached.kind != "task-stuck" or task is None or settings.watched_elsewhere:
@@ -252,7 +260,8 @@ def task_stuck(reached: DeadlineReached, view: View, settings: Settings) -> Iter
     probed = bool(task.open_streams) or task.read_at > task.changed_at
     since = view.now - max(task.created_at, task.changed_at)
     yield Hit(
-        f"task {task.task_id} is {task.state} and has shown no progress for {since:.0f} s (probed={str(probed).lower()}): "
+        f"task {task.task_id} is {task.state} and has shown no progress for {since:.0f} s "
+        f"(probed={str(probed).lower()}): "
         "read it once; if it is still so, cancel it or start anew. It has not failed",
         task=task,
         previous_state=task.state,
@@ -301,7 +310,8 @@ def expected_state_missed(reached: DeadlineReached, view: View, settings: Settin
     for each in task.expectations:
         if each.due_at <= view.now:
             yield Hit(
-                f"task {task.task_id} was expected to be {each.state} by now and is {task.terminal or task.state}: stop waiting "
+                f"task {task.task_id} was expected to be {each.state} by now and is {task.terminal or task.state}: "
+                f"stop waiting "
                 "for that state",
                 task=task,
                 discriminator=f"{each.state}@{each.seq}",
@@ -339,7 +349,8 @@ def state_skipped(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hi
     task = _skipped(seen, view, settings)
     if task is not None and seen.state in TERMINAL:
         yield Hit(
-            f"task {task.task_id} went to {seen.state} without being shown as working, though its agent declares history",
+            f"task {task.task_id} went to {seen.state} without being shown as working, though its agent declares "
+            f"history",
             task=task,
             state=seen.state or "",
             previous_state=task.state,
@@ -362,7 +373,8 @@ def input_required_without_working(seen: TaskSeen, view: View, settings: Setting
     task = _skipped(seen, view, settings)
     if task is not None and seen.state == TaskState.INPUT_REQUIRED:
         yield Hit(
-            f"task {task.task_id} asked for input without having been shown as working, though its agent declares history",
+            f"task {task.task_id} asked for input without having been shown as working, though its agent declares "
+            f"history",
             task=task,
             state=seen.state or "",
             previous_state=task.state,

@@ -69,7 +69,8 @@ def task_orphaned(failed: CallFailed, view: View, settings: Settings) -> Iterato
     summary="After its card had changed, the agent showed a task whole: it may go on.",
 )
 def task_reaffirmed(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
-    """Trigger: a read, sent after a narrowing change was seen, shows the task with its context and all its artifacts."""
+    """Trigger: a read, sent after a narrowing change was seen, shows the task with its context and all its
+    artifacts."""
     task, call = view.task, seen.call
     if task is None or call is None or call.method not in READS or seen.form != Form.SNAPSHOT or seen.state is None:
         return
@@ -115,7 +116,8 @@ def task_flapping(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hi
         return
     if 0 < task.lost_seq < call.seq and seen.state is not None and _is_whole(task, seen, settings):
         yield Hit(
-            f"task {task.task_id} was not found a moment ago and is there again: one of several replicas does not know it",
+            f"task {task.task_id} was not found a moment ago and is there again: one of several replicas does not know "
+            f"it",
             task=task,
             state=seen.state,
             previous_state=task.state,
@@ -142,7 +144,8 @@ def live_operation_refused(failed: CallFailed, view: View, settings: Settings) -
         return
     if failed.error in (METHOD_NOT_FOUND, A2AError.UNSUPPORTED_OPERATION) or failed.code == METHOD_NOT_FOUND:
         yield Hit(
-            f"{failed.call.method} of task {task.task_id} was refused as unsupported while it is {task.state}: that is about "
+            f"{failed.call.method} of task {task.task_id} was refused as unsupported while it is {task.state}: that is "
+            f"about "
             "the operation, not about the task",
             task=task,
             discriminator=failed.call.method,
@@ -168,7 +171,8 @@ def artifacts_partial_unverified(told: LocalDecision, view: View, settings: Sett
         return
     if task.artifacts:
         yield Hit(
-            f"task {task.task_id} was recorded as {told.state} with {len(task.artifacts)} artifact(s) that may not be complete",
+            f"task {task.task_id} was recorded as {told.state} with {len(task.artifacts)} artifact(s) that may not be "
+            f"complete",
             task=task,
             state=told.state,
             previous_state=task.state,

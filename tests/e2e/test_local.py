@@ -45,7 +45,8 @@ def test_a_decision_that_the_card_made_is_stopped_before_it_is_taken(telemetry: 
 
 
 def test_a_cancel_because_of_a_failed_card_fetch_never_leaves(telemetry: Telemetry) -> None:
-    """A card fetch that gets 503 is no reason to cancel; the same cancel, asked for by the user, goes through (seed 004)."""
+    """A card fetch that gets 503 is no reason to cancel; the same cancel, asked for by the user, goes through (seed
+    004)."""
     agent = ScriptedAgent(answers)
     with serve(agent.app) as base, telemetry.instrumented(strictness="raise"), httpx.Client() as client:
         client.get(base + CARD_PATH)
@@ -61,7 +62,8 @@ def test_a_cancel_because_of_a_failed_card_fetch_never_leaves(telemetry: Telemet
 
 
 def test_new_work_without_a_card_never_leaves(telemetry: Telemetry) -> None:
-    """Where the card cannot be had, nothing is started; with a card that is pinned on purpose, it is (seeds 000 and 004)."""
+    """Where the card cannot be had, nothing is started; with a card that is pinned on purpose, it is (seeds 000 and
+    004)."""
     agent = ScriptedAgent(answers)
     agent.card = 503
     with serve(agent.app) as base, telemetry.instrumented(strictness="raise"), httpx.Client() as client:

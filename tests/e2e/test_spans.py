@@ -35,15 +35,21 @@ def stream_of(events: int) -> list[Any]:
 
 
 def streaming(client: httpx.Client, base: str) -> Any:
-    return client.stream("POST", f"{base}/rpc", json=envelope("SendStreamingMessage", send("go", "m1")), headers=HEADERS)
+    return client.stream(
+        "POST", f"{base}/rpc", json=envelope("SendStreamingMessage", send("go", "m1")), headers=HEADERS
+    )
 
 
 def test_a_long_stream_is_one_call_span_and_one_span_per_state_left(telemetry: Telemetry) -> None:
     """Of 2,000 events come one call span and two times in a state, and the application reads every byte."""
     agent = ScriptedAgent(lambda method, params: stream_of(2001))
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
-        with streaming(client, base) as response:
-            lines = [line for line in response.iter_lines() if line]
+    with (
+        serve(agent.app) as base,
+        telemetry.instrumented(),
+        httpx.Client() as client,
+        streaming(client, base) as response,
+    ):
+        lines = [line for line in response.iter_lines() if line]
     assert len(lines) == 2001
     assert telemetry.names() == {
         "SendStreamingMessage": 1,
@@ -118,7 +124,9 @@ def test_what_is_not_a2a_leaves_no_trace(telemetry: Telemetry) -> None:
 
 def test_a_call_that_only_its_answer_reveals_is_seen_from_its_start(telemetry: Telemetry) -> None:
     """``tasks/get`` at an unknown endpoint becomes a span once the answer is a task, with the time of its request."""
-    agent = ScriptedAgent(lambda method, params: {**task("t-1", "WORKING"), "kind": "task", "status": {"state": "working"}})
+    agent = ScriptedAgent(
+        lambda method, params: {**task("t-1", "WORKING"), "kind": "task", "status": {"state": "working"}}
+    )
     with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
         client.post(f"{base}/rpc", json=envelope("tasks/get", {"id": "t-1"}))
         client.post(f"{base}/rpc", json=envelope("tasks/get", {"id": "t-1"}))
@@ -129,12 +137,15 @@ def test_a_call_that_only_its_answer_reveals_is_seen_from_its_start(telemetry: T
 def test_suppressed_instrumentation_is_a_full_pass_through(telemetry: Telemetry) -> None:
     """Under OpenTelemetry's own suppression nothing is seen, and nothing is stopped."""
     agent = ScriptedAgent(lambda method, params: {"task": task("t-1", "COMPLETED")})
-    with serve(agent.app) as base, telemetry.instrumented(strictness="raise"), httpx.Client() as client:
-        with suppress_instrumentation():
-            for _ in range(2):
-                client.post(
-                    f"{base}/rpc", json=envelope("SendMessage", send("x", "m", task_id="t-1")), headers=HEADERS
-                )
+    again = envelope("SendMessage", send("x", "m", task_id="t-1"))
+    with (
+        serve(agent.app) as base,
+        telemetry.instrumented(strictness="raise"),
+        httpx.Client() as client,
+        suppress_instrumentation(),
+    ):
+        for _ in range(2):
+            client.post(f"{base}/rpc", json=again, headers=HEADERS)
     assert telemetry.spans == [] and agent.methods() == ["SendMessage", "SendMessage"]
 
 
@@ -151,9 +162,13 @@ def test_a_hand_made_span_for_the_same_call_is_enriched(telemetry: Telemetry) ->
     """Where the application has a live span of that method, it gets what we know, and there is no second one."""
     agent = ScriptedAgent(lambda method, params: {"task": task("t-1", "WORKING")})
     tracer = telemetry.tracer_provider.get_tracer("application")
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
-        with tracer.start_as_current_span("SendMessage", attributes={semconv.A2A_METHOD_NAME: "SendMessage"}):
-            client.post(f"{base}/rpc", json=envelope("SendMessage", send("x", "m")), headers=HEADERS)
+    with (
+        serve(agent.app) as base,
+        telemetry.instrumented(),
+        httpx.Client() as client,
+        tracer.start_as_current_span("SendMessage", attributes={semconv.A2A_METHOD_NAME: "SendMessage"}),
+    ):
+        client.post(f"{base}/rpc", json=envelope("SendMessage", send("x", "m")), headers=HEADERS)
     span = telemetry.span("SendMessage")
     assert span.attributes is not None
     assert span.attributes[semconv.A2A_TASK_STATE] == "TASK_STATE_WORKING"
@@ -176,11 +191,12 @@ def test_a_hand_made_span_above_others_is_not_judged_twice(telemetry: Telemetry)
 
 
 def test_spans_of_others_are_judged_where_no_call_of_ours_was(telemetry: Telemetry) -> None:
-    """The second feed finds a task that went back in spans that somebody else made, and nests the finding under them."""
+    """The second feed finds a task that went back in spans that somebody else made, and nests the finding under
+    them."""
     tracer = telemetry.tracer_provider.get_tracer("gateway")
     with telemetry.instrumented():
         for state in ("TASK_STATE_WORKING", "TASK_STATE_SUBMITTED"):
-            attributes = {
+            attributes: dict[str, str | int] = {
                 semconv.A2A_METHOD_NAME: "GetTask",
                 semconv.A2A_TASK_ID: "t-1",
                 semconv.SERVER_ADDRESS: "agent.example",
@@ -211,7 +227,8 @@ def test_a_processor_added_by_hand_works_without_instrumentation(telemetry: Tele
 
 
 def test_the_second_feed_stops_with_the_instrumentation(telemetry: Telemetry) -> None:
-    """After ``uninstrument()`` the processor, which cannot be removed, judges nothing; after ``instrument()`` it does again."""
+    """After ``uninstrument()`` the processor, which cannot be removed, judges nothing; after ``instrument()`` it
+    does again."""
     tracer = telemetry.tracer_provider.get_tracer("gateway")
 
     def tell(state: str) -> None:

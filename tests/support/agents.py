@@ -16,7 +16,9 @@ from starlette.routing import Route
 CARD_PATH = "/.well-known/agent-card.json"
 
 
-def card(url: str, *, streaming: bool = True, push: bool = False, skills: tuple[str, ...] = ("charge",), **more: Any) -> dict[str, Any]:
+def card(
+    url: str, *, streaming: bool = True, push: bool = False, skills: tuple[str, ...] = ("charge",), **more: Any
+) -> dict[str, Any]:
     """A 1.0 card of the agent at ``url``."""
     return {
         "name": "Scripted Agent",

@@ -65,9 +65,8 @@ def application(base: str) -> Starlette:
         skills=[AgentSkill(id="live", name="Live", description="lives", tags=["t"])],
     )
     handler = DefaultRequestHandler(agent_executor=Lives(), task_store=InMemoryTaskStore(), agent_card=card)
-    routes = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")]
-    routes += create_rest_routes(handler, path_prefix="/rest")
-    return Starlette(routes=routes)
+    by_rpc = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")]
+    return Starlette(routes=[*by_rpc, *create_rest_routes(handler, path_prefix="/rest")])
 
 
 class SdkAgent:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+from opentelemetry.sdk._logs import export as logs
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -20,10 +20,8 @@ from opentelemetry.sdk.trace.sampling import Sampler
 
 from otel_a2a import A2AInstrumentor, semconv
 
-try:
-    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter as InMemoryLogs
-except ImportError:  # its name before SDK 1.39
-    from opentelemetry.sdk._logs.export import InMemoryLogExporter as InMemoryLogs  # type: ignore[attr-defined,no-redef]
+# Its name before SDK 1.39 was InMemoryLogExporter.
+InMemoryLogs: Any = getattr(logs, "InMemoryLogRecordExporter", None) or logs.InMemoryLogExporter  # type: ignore[attr-defined]
 
 
 class Telemetry:
@@ -37,7 +35,7 @@ class Telemetry:
         self.meter_provider = MeterProvider([self._reader])
         self._logs = InMemoryLogs()
         self.logger_provider = LoggerProvider()
-        self.logger_provider.add_log_record_processor(SimpleLogRecordProcessor(self._logs))
+        self.logger_provider.add_log_record_processor(logs.SimpleLogRecordProcessor(self._logs))
 
     @contextmanager
     def instrumented(self, **settings: Any) -> Iterator[A2AInstrumentor]:
@@ -71,7 +69,9 @@ class Telemetry:
     def ours(self) -> list[ReadableSpan]:
         """The spans of this product."""
         return [
-            span for span in self.spans if span.instrumentation_scope and span.instrumentation_scope.name == semconv.SCOPE
+            span
+            for span in self.spans
+            if span.instrumentation_scope and span.instrumentation_scope.name == semconv.SCOPE
         ]
 
     def events(self, name: str = semconv.EVENT_FINDING) -> list[Any]:

@@ -60,7 +60,8 @@ FIRST: Final = tuple(
         "terminal-task-reused",
     )
 )
-"""The rules about one task's states and messages: a test of these says nothing about the others, which may agree with them."""
+"""The rules about one task's states and messages: a test of these says nothing about the others, which may agree
+with them."""
 
 SUBMITTED: Final = TaskState.SUBMITTED
 WORKING: Final = TaskState.WORKING

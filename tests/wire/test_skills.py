@@ -12,7 +12,16 @@ from otel_a2a.wire import skills
 
 @pytest.mark.parametrize(
     ("stated", "seconds"),
-    [(30, 30.0), (1.5, 1.5), ("30", 30.0), ("30s", 30.0), ("250 ms", 0.25), ("5 m", 300.0), ("PT1M30S", 90.0), ("P1DT1H", 90000.0)],
+    [
+        (30, 30.0),
+        (1.5, 1.5),
+        ("30", 30.0),
+        ("30s", 30.0),
+        ("250 ms", 0.25),
+        ("5 m", 300.0),
+        ("PT1M30S", 90.0),
+        ("P1DT1H", 90000.0),
+    ],
 )
 def test_a_duration_is_read_in_each_of_its_forms(stated: object, seconds: float) -> None:
     """Seed 001's ``estimatedDuration``, which no version specifies, is understood as people write it."""

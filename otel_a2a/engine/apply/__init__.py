@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How an observation changes the ledger, after the rules have seen the ledger without it.
 
-One module per kind of observation. Facts are kept whether or not a rule about them is switched on. Everything runs under the
-engine's lock.
+One module per kind of observation. Facts are kept whether or not a rule about them is switched on. Everything runs
+under the engine's lock.
 """
 
 from __future__ import annotations

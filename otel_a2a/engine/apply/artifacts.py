@@ -61,7 +61,11 @@ def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen) -> Non
 
 
 def _remember_owner(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen) -> None:
-    if not facts.length or seen.call is None or isinstance(seen, ArtifactSeen) and (seen.append or not seen.last_chunk):
+    if (
+        not facts.length
+        or seen.call is None
+        or (isinstance(seen, ArtifactSeen) and (seen.append or not seen.last_chunk))
+    ):
         # Chunks are alike in many artifacts; only a whole one says whose it is.
         return
     agent = task.agent

@@ -32,6 +32,8 @@ TURNED_AWAY = (401, 403, 404, 410)
 def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     """A request leaves: it was not refused."""
     agent = ledger.agent_of_call(call)
+    # Its card may have come from elsewhere: a registry, a catalogue.
+    agent.address, agent.port = call.server_address, call.server_port
     if call.is_send and call.message is not None:
         agent.sends[call.seq] = Send(call.message, call.context_id, call.seq, call.at)
         if len(agent.sends) > SENDS:
@@ -129,7 +131,10 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
         return NOTHING
     if failed.from_agent:
         task.answered_seq = failed.seq
-    if call.method == Method.CANCEL_TASK and failed.error not in (A2AError.TASK_NOT_CANCELABLE, A2AError.TASK_NOT_FOUND):
+    if call.method == Method.CANCEL_TASK and failed.error not in (
+        A2AError.TASK_NOT_CANCELABLE,
+        A2AError.TASK_NOT_FOUND,
+    ):
         task.cancel_at = failed.at
     if call.push is not None and call.method == Method.CREATE_PUSH_CONFIG:
         task.webhooks.pop(call.push.url, None)

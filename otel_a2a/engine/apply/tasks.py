@@ -12,7 +12,6 @@ from otel_a2a.engine.records import CONTEXTS, REVISIONS, STREAMS, Agent, CardDoc
 from otel_a2a.observations import (
     INTERRUPTED,
     READS,
-    STREAMS as STREAMING_METHODS,
     TERMINAL,
     CallStarted,
     Channel,
@@ -21,6 +20,9 @@ from otel_a2a.observations import (
     TaskSeen,
     TaskState,
     rank,
+)
+from otel_a2a.observations import (
+    STREAMS as STREAMING_METHODS,
 )
 
 
@@ -47,7 +49,13 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         contradiction = None
     reopened = order.changed_terminal(task, seen) or (contradiction is not None and contradiction.reopened)
     if reopened or contradiction is not None:
-        _poison(ledger, task, task.terminal if reopened and task.terminal else _left(contradiction, task), seen.seq, reopened)
+        _poison(
+            ledger,
+            task,
+            task.terminal if reopened and task.terminal else _left(contradiction, task),
+            seen.seq,
+            reopened,
+        )
     _remember_answer(ledger, task, seen, call)
     _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None)
     for artifact in seen.artifacts:
@@ -59,7 +67,7 @@ def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: Task
     """The first task in the answer is what the agent made of the message."""
     call.answered_task = seen.task_id
     named = ledger.task(agent, call.tenant, call.task_id)
-    if named is not None and call.task_id != seen.task_id and not named.terminal:
+    if named is not None and call.task_id != seen.task_id and not named.terminal and not ledger.rewrites_ids(agent):
         named.diverged = True
 
 
@@ -235,7 +243,7 @@ def _remember_waiting(task: Task, call: CallStarted, state: str, seq: int) -> No
 
 def _remember_in_stream(task: Task, stream: int, state: str) -> None:
     furthest = task.streams.get(stream)
-    if furthest is None or rank(state) >= rank(furthest) and furthest not in TERMINAL:
+    if furthest is None or (rank(state) >= rank(furthest) and furthest not in TERMINAL):
         task.streams[stream] = state
         if len(task.streams) > STREAMS:
             task.streams.popitem(last=False)
@@ -245,7 +253,7 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> b
     """Whether ``seen`` is newer than the state held, as far as anybody can tell (rules.md, G2)."""
     if not task.state or seen.state in TERMINAL:
         return True
-    if call.seq > task.state_seq or seen.channel == Channel.STREAM and task.state_stream == call.seq:
+    if call.seq > task.state_seq or (seen.channel == Channel.STREAM and task.state_stream == call.seq):
         # The request left after that state was received, or both came in one stream.
         return True
     if task.terminal or not order.of_this_turn(task, call):
@@ -256,10 +264,9 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> b
     return rank(seen.state) >= rank(task.state)
 
 
-
-
 def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
-    """A webhook brought a state. Webhooks come late, twice and out of order, so none of them contradicts anything (G2)."""
+    """A webhook brought a state. Webhooks come late, twice and out of order, so none of them contradicts anything
+    (G2)."""
     task = ledger.delivered_to(seen)
     if task is None:
         return NOTHING
