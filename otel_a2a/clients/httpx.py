@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""httpx and httpx2, by their logical send.
+
+``Client.send`` and ``AsyncClient.send`` see one call of the application as one call: redirects and auth flows lie
+within, every transport and every client that exists already lie below, and the spans of HTTP instrumentations, which
+wrap transports, become our children. The two libraries have the same names, so one module serves both.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import suppress
+from types import ModuleType
+from typing import Any, Final
+
+from otel_a2a import operation
+from otel_a2a.clients import _patch
+from otel_a2a.clients._tee import AsyncTee, SyncTee
+
+SUPPORTED: Final = {"httpx": ">=0.23,<1", "httpx2": ">=2.16,<3"}
+"""The versions the tests run with. Others are patched too, as long as they have what is patched."""
+
+
+def install(library: ModuleType) -> list[_patch.Patch]:
+    """Patch ``send`` of both clients of ``library``, or of none.
+
+    Raises:
+        PatchPointMissing: the library lacks what is needed here, as httpx 1.0's previews lack ``AsyncClient``.
+    """
+    for name in ("Client", "AsyncClient", "Request", "SyncByteStream", "AsyncByteStream"):
+        if not isinstance(getattr(library, name, None), type):
+            raise _patch.PatchPointMissing(f"{library.__name__} has no {name}")
+    sync_tee = type("SyncTee", (SyncTee, library.SyncByteStream), {})
+    async_tee = type("AsyncTee", (AsyncTee, library.AsyncByteStream), {})
+    points = (
+        (library.Client, functools.partial(_sync_send, request_type=library.Request, tee=sync_tee)),
+        (library.AsyncClient, functools.partial(_async_send, request_type=library.Request, tee=async_tee)),
+    )
+    for client, _ in points:
+        _patch.find(client, "send")
+    return [_patch.install(client, "send", build) for client, build in points]
+
+
+class HttpxExchange:
+    """An ``Exchange`` over a request of httpx, read when asked for."""
+
+    __slots__ = ("_request",)
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+
+    @property
+    def method(self) -> str:
+        method: str = self._request.method
+        return method
+
+    @property
+    def path(self) -> str:
+        path: str = self._request.url.path
+        return path
+
+    def url(self) -> str:
+        return str(self._request.url)
+
+    def header(self, name: str) -> str | None:
+        value: str | None = self._request.headers.get(name)
+        return value
+
+    def size(self) -> int:
+        content = self.body()
+        if content is not None:
+            return len(content)
+        length = self.header("content-length")
+        return int(length) if length is not None and length.isdecimal() else -1
+
+    def body(self) -> bytes | None:
+        content = _content(self._request)
+        return content
+
+
+def _sync_send(patch: _patch.Patch, request_type: type[Any], tee: type[Any]) -> _patch.Method:
+    original = patch.original
+
+    def send(self: Any, request: Any, **options: Any) -> Any:
+        if not patch.active or not isinstance(request, request_type):
+            return original(self, request, **options)
+        ours = operation.begin(HttpxExchange(request))
+        if ours is None:
+            return original(self, request, **options)
+        _propagate(ours, request)
+        try:
+            with ours.attached():
+                response = original(self, request, **options)
+        except BaseException as error:
+            ours.end(type(error).__name__, error)
+            raise
+        _observe(ours, response, tee)
+        return response
+
+    return send
+
+
+def _async_send(patch: _patch.Patch, request_type: type[Any], tee: type[Any]) -> _patch.Method:
+    original = patch.original
+
+    async def send(self: Any, request: Any, **options: Any) -> Any:
+        if not patch.active or not isinstance(request, request_type):
+            return await original(self, request, **options)
+        ours = operation.begin(HttpxExchange(request))
+        if ours is None:
+            return await original(self, request, **options)
+        _propagate(ours, request)
+        try:
+            with ours.attached():
+                response = await original(self, request, **options)
+        except BaseException as error:
+            ours.end(type(error).__name__, error)
+            raise
+        _observe(ours, response, tee)
+        return response
+
+    return send
+
+
+def _propagate(ours: operation.Operation, request: Any) -> None:
+    # A trace that breaks is better than a call that does.
+    with suppress(Exception):
+        for name, value in ours.headers().items():
+            request.headers[name] = value
+
+
+def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, operation.Operation], Any]) -> None:
+    """Hand the answer to the operation: its body where it is there already, else a tee in front of the readers."""
+    try:
+        ours.respond(response.status_code, response.headers.get, str(response.url))
+        content = _content(response)
+        if content is None and not response.is_closed:
+            response.stream = tee(response.stream, ours)
+            return
+    except Exception as error:
+        ours.end(type(error).__name__, error)
+        return
+    if content is None:
+        ours.end("closed-early")
+    else:
+        ours.body(content)
+
+
+def _content(message: Any) -> bytes | None:
+    try:
+        content = message.content
+    except Exception:
+        # RequestNotRead, ResponseNotRead: only a generator, or the network, has it.
+        return None
+    return content if isinstance(content, bytes) else None
