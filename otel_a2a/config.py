@@ -7,7 +7,9 @@ that over the defaults here. Read once, in ``instrument()``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from otel_a2a.engine.findings import Level, Strictness
 
@@ -23,6 +25,17 @@ class ActionRule:
     level: Level | None = None
 
 
+@dataclass(slots=True, frozen=True)
+class AgentSettings:
+    """What is set otherwise at the agents that ``host`` names, a glob of ``host`` or ``host:port``.
+
+    ``changes``: names of fields of ``Settings`` that ``parsing.AT_AGENTS`` holds, and their values.
+    """
+
+    host: str
+    changes: tuple[tuple[str, object], ...]
+
+
 @dataclass(slots=True, frozen=True, kw_only=True)
 class Settings:
     """The effective settings. Durations in seconds, sizes in bytes."""
@@ -31,6 +44,8 @@ class Settings:
     raise_on: Level = Level.VIOLATION
     policy: tuple[ActionRule, ...] = ()
     """Profile lines, then agents, then rules: later and more exact lines win (``engine.strictness``)."""
+    agents: tuple[AgentSettings, ...] = ()
+    """What is set otherwise at single agents (``engine.places``)."""
     profile: str = "default"
     exporters: tuple[str, ...] = ("span", "log", "metric")
     disabled_clients: frozenset[str] = frozenset()
@@ -44,6 +59,8 @@ class Settings:
     """How long a live task may show no progress; None: no deadline, no finding."""
     max_card_age: float | None = None
     """How old a card may be for new work where it states no ``max-age``; None: any age."""
+    card_age_limit: float | None = None
+    """No card may be older for new work, whatever it states and whatever else is set (seed 004 to the letter)."""
     webhook_card_window: float = 60.0
     """How long before a webhook's registration its card must have been fetched (seed 004)."""
     card_failure_window: float = 30.0
@@ -53,8 +70,6 @@ class Settings:
     clock_skew: float = 5.0
     gateway_rewrites_ids: bool = False
     """A declared gateway gives tasks and contexts other ids (seed 001)."""
-    correlation_key: str = ""
-    """Metadata key or header with which such a gateway says what belongs together."""
     pinned_cards: tuple[str, ...] = ()
     """Host globs of agents whose card is pinned: no rule about cards applies."""
     watched_elsewhere: bool = False
@@ -67,6 +82,10 @@ class Settings:
     """The deployment keys artifacts by skill, and may drop them with it (seed 000)."""
     stale_is_violation: bool = False
     """Work on a stale card is a violation even where an unexpired copy covers it (seeds 000 and 004 to the letter)."""
+    canceled_is_closed: bool = False
+    """The record of a canceled task takes no artifact any more, not even its own late ones (seed 000 to the letter)."""
+    resubmission_is_legal: bool = False
+    """A live task may be shown as submitted again: A2A itself forbids only the way back from an end."""
     continuation_is_binding: bool = False
     """A message into a task must be answered with that task in 0.x too, whose text is less explicit than 1.0's."""
     sees_whole_life: bool = False
@@ -78,5 +97,12 @@ class Settings:
     """Seed 002 to the letter: any change of the card orphans its tasks."""
     state_spans: bool = True
     transition_events: bool = False
-    propagate: bool = True
+    propagate: bool | tuple[str, ...] = True
+    """Whether trace context is sent, or the globs of hosts to which it is."""
     suppress_sdk_spans: bool = False
+
+
+def names_host(globs: Iterable[str], host: str, port: int | None) -> bool:
+    """Whether one of ``globs`` names the agent at ``host``, by itself or with its port."""
+    label = f"{host}:{port}"
+    return any(fnmatchcase(host, glob) or fnmatchcase(label, glob) for glob in globs)

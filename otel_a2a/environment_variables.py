@@ -101,7 +101,11 @@ OTEL_PYTHON_A2A_TRANSITION_EVENTS = "OTEL_PYTHON_A2A_TRANSITION_EVENTS"
 """Whether every change of a task's state is also a log event. Default: ``false``."""
 
 OTEL_PYTHON_A2A_PROPAGATE = "OTEL_PYTHON_A2A_PROPAGATE"
-"""Whether trace context is added to the headers of A2A calls. Default: ``true``."""
+"""Whether trace context is added to the headers of A2A calls: ``true``, ``false``, or a list of globs of those ``host`` or
+``host:port`` that get it.
+
+Default: ``true``.
+"""
 
 OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS = "OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS"
 """Whether a2a-sdk's own spans, which carry no attributes, are switched off. Default: ``false``."""

@@ -69,7 +69,7 @@ class A2AConfiguration:
     raise_in_stream: bool | str | None = None
     state_spans: bool | str | None = None
     transition_events: bool | str | None = None
-    propagate: bool | str | None = None
+    propagate: bool | list[str] | str | None = None
     suppress_sdk_spans: bool | str | None = None
 
 
@@ -189,8 +189,11 @@ def _changes(chosen: Effective) -> list[str]:
     changes = [
         f"{name}={sources.as_text(getattr(chosen.settings, name))} ({origin})"
         for name, origin in chosen.origins.items()
-        if origin != sources.DEFAULT and name != "policy"
+        if origin != sources.DEFAULT and name not in ("policy", "agents")
     ]
+    for entry in chosen.settings.agents:
+        set_there = ", ".join(f"{name}={sources.as_text(value)}" for name, value in entry.changes)
+        changes.append(f"at {entry.host}: {set_there} ({chosen.origins['agents']})")
     for line, origin in zip(chosen.settings.policy, chosen.line_origins, strict=True):
         done = ", ".join(what.value for what in (line.level, line.action) if what is not None)
         changes.append(f"{line.rule} at {line.agent}: {done} ({origin})")

@@ -7,6 +7,7 @@ it refuses with a ``Refused`` whose text completes the sentence "NAME=VALUE …"
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -55,6 +56,22 @@ def read_boolean(value: object) -> bool:
     if text not in ("true", "false"):
         raise Refused("is not one of true, false")
     return text == "true"
+
+
+def read_hosts_or_boolean(value: object) -> bool | tuple[str, ...]:
+    """``true``, ``false``, or a list of globs of ``host`` or ``host:port``."""
+    with contextlib.suppress(Refused):
+        return read_boolean(value)
+    globs: tuple[str, ...] = ()
+    with contextlib.suppress(Refused):
+        globs = read_names(value)
+    # What somebody may have meant for a boolean names no host.
+    if not globs or any(glob.isdecimal() or glob.lower() in _NEARLY_BOOLEAN for glob in globs):
+        raise Refused("is not true, false, or a list of hosts")
+    return globs
+
+
+_NEARLY_BOOLEAN: Final = ("true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "none")
 
 
 def read_count(value: object) -> int:
@@ -150,7 +167,7 @@ READERS: Final[dict[str, Reader]] = {
     "raise_in_stream": read_boolean,
     "state_spans": read_boolean,
     "transition_events": read_boolean,
-    "propagate": read_boolean,
+    "propagate": read_hosts_or_boolean,
     "suppress_sdk_spans": read_boolean,
 }
 """The settings that are plain values, by the name of their field in ``Settings``."""
@@ -160,14 +177,35 @@ FILE_ONLY: Final[dict[str, Reader]] = {
     "history_declared": read_boolean,
     "continuation_is_binding": read_boolean,
     "stale_is_violation": read_boolean,
+    "canceled_is_closed": read_boolean,
+    "resubmission_is_legal": read_boolean,
     "sees_whole_life": read_boolean,
     "card_per_turn": read_boolean,
     "immutable_per_version": read_boolean,
     "artifacts_keyed_by_skill": read_boolean,
     "watched_elsewhere": read_boolean,
     "webhook_silence": read_seconds,
+    "card_age_limit": read_seconds,
 }
 """Settings that only a policy file can change, because they say what a deployment has agreed on."""
+
+AT_AGENTS: Final[dict[str, Reader]] = {
+    "pinned": read_boolean,
+    **{
+        name: READERS[name]
+        for name in (
+            "raise_on",
+            "raise_in_stream",
+            "task_deadline",
+            "max_card_age",
+            "webhook_card_window",
+            "card_failure_window",
+            "gateway_rewrites_ids",
+        )
+    },
+    **FILE_ONLY,
+}
+"""Settings that a policy file can change for single agents. ``pinned``: its card is one of ``pinned_cards``."""
 
 
 def read_lines(value: object, *, at_agents: bool) -> tuple[list[ActionRule], list[str]]:

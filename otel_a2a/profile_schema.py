@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from otel_a2a.parsing import FILE_ONLY, READERS, Refused
+from otel_a2a.parsing import AT_AGENTS, FILE_ONLY, READERS, Reader, Refused
 
 Glob = Annotated[str, Field(min_length=1)]
 Action = Literal["off", "annotate", "log", "raise", "inherit"]
@@ -30,6 +30,7 @@ class AgentEntry(_Entry):
 
     host: Glob
     action: Action | None = None
+    settings: dict[str, Any] = {}
     rules: dict[Glob, RuleEntry] = {}
 
 
@@ -55,22 +56,29 @@ def check(document: Mapping[str, Any], where: str) -> None:
         PolicyFile.model_validate(document)
     except ValidationError as error:
         wrong += [_sentence(each) for each in error.errors(include_url=False)]
-    settings = document.get("settings")
     readers = READERS | FILE_ONLY
-    for key, value in settings.items() if isinstance(settings, dict) else ():
-        if key not in readers:
-            wrong.append(f"settings.{key}: is not known; known are {', '.join(readers)}")
-            continue
-        try:
-            readers[key](value)
-        except Refused as error:
-            wrong.append(f"settings.{key}: {value!r} {error}")
+    wrong += _wrong_settings("settings", document.get("settings"), readers)
+    agents = document.get("agents")
+    for index, agent in enumerate(agents if isinstance(agents, list) else ()):
+        if isinstance(agent, dict):
+            wrong += _wrong_settings(f"agents.{index}.settings", agent.get("settings"), AT_AGENTS)
     requires = document.get("requires")
     for name in requires if isinstance(requires, list) else ():
         if name not in readers:
             wrong.append(f"requires: {name!r} is not a setting; settings are {', '.join(readers)}")
     if wrong:
         raise ValueError(f"{where}: " + "; ".join(wrong))
+
+
+def _wrong_settings(where: str, settings: object, readers: Mapping[str, Reader]) -> Iterator[str]:
+    for key, value in settings.items() if isinstance(settings, dict) else ():
+        if key not in readers:
+            yield f"{where}.{key}: is not known; known are {', '.join(readers)}"
+            continue
+        try:
+            readers[key](value)
+        except Refused as error:
+            yield f"{where}.{key}: {value!r} {error}"
 
 
 def _sentence(error: Any) -> str:

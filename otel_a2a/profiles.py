@@ -15,10 +15,12 @@
     [[agents]]
     host = "*.partner.example"                # a glob of host or host:port
     action = "log"
+    settings = { pinned = true, task_deadline = 60 }   # any of ``parsing.AT_AGENTS``
     [agents.rules."task-lost"]
     action = "off"
 
-A file that extends another adds to it: single values of one key replace those before, agents are appended.
+A file that extends another adds to it: single values of one key replace those before, agents are appended. What is set at
+an agent wins over what is set for all, by whomever.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from otel_a2a.config import ActionRule
+from otel_a2a.config import ActionRule, AgentSettings
 from otel_a2a.engine.findings import Level, Strictness
-from otel_a2a.parsing import FILE_ONLY, READERS
+from otel_a2a.parsing import AT_AGENTS, FILE_ONLY, READERS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,6 +52,7 @@ class Profile:
     name: str
     settings: Mapping[str, object] = field(default_factory=dict)
     lines: tuple[ActionRule, ...] = ()
+    agents: tuple[AgentSettings, ...] = ()
     only: tuple[str, ...] | None = None
     requires: tuple[str, ...] = ()
 
@@ -72,6 +75,7 @@ def load(name: str) -> Profile:
         name=name,
         settings={key: readers[key](value) for key, value in merged.get("settings", {}).items()},
         lines=tuple(_fold(merged)),
+        agents=tuple(_at(agent) for agent in merged["agents"] if agent.get("settings")),
         only=tuple(merged["only"]) if "only" in merged else None,
         requires=tuple(merged["requires"]),
     )
@@ -137,6 +141,10 @@ def _line(glob: str, entry: Mapping[str, Any], host: str = "*") -> ActionRule:
     action = Strictness(entry["action"]) if _acts(entry) else None
     level = Level(entry["level"]) if "level" in entry else None
     return ActionRule(action, rule=glob, agent=host, level=level)
+
+
+def _at(agent: Mapping[str, Any]) -> AgentSettings:
+    return AgentSettings(agent["host"], tuple((key, AT_AGENTS[key](value)) for key, value in agent["settings"].items()))
 
 
 def _acts(entry: Mapping[str, Any]) -> bool:

@@ -80,8 +80,11 @@ def effective(environ: Mapping[str, str], **keywords: object) -> Effective:
         if found is not None:
             values[name], origins[name] = found
 
+    if profile.agents:
+        values["agents"], origins["agents"] = profile.agents, f"profile {profile.name}"
+    at_agents = {name for entry in profile.agents for name, _ in entry.changes}
     for name in profile.requires:
-        if values.get(name, DEFAULTS[name]) is None:
+        if values.get(name, DEFAULTS[name]) is None and name not in at_agents:
             problems.append(f"the profile {profile.name} needs {name}, which {variable(name)} sets; it is not set")
 
     lines = [(line, f"profile {profile.name}") for line in profile.lines]

@@ -134,7 +134,7 @@ def test_a_file_adds_to_what_it_extends(tmp_path: Path) -> None:
         ('[rules.task-lost]\nlevel = "error"', "rules.task-lost.level", "'information', 'improvement' or 'violation'"),
         ('[rules.task-lost]\nacton = "log"', "rules.task-lost.acton", "level, action"),
         ('[[agents]]\naction = "log"', "agents.0.host", "required"),
-        ('[[agents]]\nhost = "h"\nrule = 1', "agents.0.rule", "host, action, rules"),
+        ('[[agents]]\nhost = "h"\nrule = 1', "agents.0.rule", "host, action, settings, rules"),
         ("[rule.x]", "rule", "extends, only, requires, settings, rules, agents"),
         ('settings = "x"', "settings", "dictionary"),
         ("extends = 1", "extends", "string"),

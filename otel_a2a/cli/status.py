@@ -70,7 +70,11 @@ def collect() -> dict[str, Any]:
         "settings": [
             {"name": name, "value": _plain(getattr(chosen.settings, name)), "source": origin}
             for name, origin in chosen.origins.items()
-            if name != "policy"
+            if name not in ("policy", "agents")
+        ],
+        "agents": [
+            {"host": entry.host, "settings": _plain(dict(entry.changes)), "source": chosen.origins["agents"]}
+            for entry in chosen.settings.agents
         ],
         "policy": [
             {**_plain(dataclasses.asdict(line)), "source": origin}
@@ -155,6 +159,12 @@ def as_text(found: Mapping[str, Any]) -> str:
     parts.append(
         _table("Settings", [(each["name"], _text(each["value"]), each["source"]) for each in found["settings"]])
     )
+    if found["agents"]:
+        rows = [
+            (each["host"], " ".join(f"{name}={_text(value)}" for name, value in each["settings"].items()), each["source"])
+            for each in found["agents"]
+        ]
+        parts.append(_table("Agents", rows))
     if found["policy"]:
         rows = [
             (

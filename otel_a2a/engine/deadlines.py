@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order
-from otel_a2a.engine.records import Agent, Task
+from otel_a2a.engine.records import Agent, CardDocument, Task
 from otel_a2a.observations import INTERRUPTED, TERMINAL
 
 CANCEL_WINDOW = 60.0
@@ -91,23 +91,30 @@ def _withdrawn(task: Task, settings: Settings) -> float | None:
     if not task.pushed or not task.is_live:
         return None
     document = cards.governing(task.agent, next(iter(task.endpoints), ""))
-    if document is None or document.current.card.push_notifications or len(document.history) < 2:
-        return None
-    if not document.history[-2].card.push_notifications:
-        return None
-    dropped_at = document.current.at
-    if max(task.delivered_at, task.read_at) > dropped_at or task.open_streams:
+    dropped_at = _withdrawn_at(document) if document is not None else None
+    if dropped_at is None or max(task.delivered_at, task.read_at) > dropped_at or task.open_streams:
         return None
     return dropped_at + WITHDRAWN_WINDOW
 
 
+def _withdrawn_at(document: CardDocument) -> float | None:
+    """When the document last ceased to offer push, whatever else changed since; None where it offers it or never did."""
+    at = None
+    for version in reversed(document.history):
+        if version.card.push_notifications:
+            return at
+        at = version.at
+    return None
+
+
 def _unwatched(task: Task, settings: Settings) -> float | None:
-    if not task.pushed or not task.is_live:
+    if not task.pushed or not task.is_live or task.open_streams or task.state in INTERRUPTED:
+        # An interrupted task waits for the client: nothing is to be delivered.
         return None
     if settings.webhook_silence is not None:
         return max(task.created_at, task.delivered_at, task.read_at) + settings.webhook_silence
     limit = expected_duration(task)
-    if limit is None or task.delivered_at or task.read_at or task.open_streams:
+    if limit is None or task.delivered_at or task.read_at:
         return None
     return task.created_at + limit
 

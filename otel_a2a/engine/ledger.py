@@ -190,12 +190,14 @@ class Ledger:
     def delivered_to(self, seen: TaskSeen | ArtifactSeen) -> Task | None:
         """The task that a webhook tells of, where the delivery may be believed: its token is the one that was
         registered, or the application vouches for it."""
-        task = self.find(seen.task_id)
         delivery = seen.delivery
-        if task is None or delivery is None:
+        if delivery is None:
             return None
-        known = bool(delivery.token) and delivery.token in task.webhooks.values()
-        return task if delivery.verified or known else None
+        held = self._by_id.get(seen.task_id, ())
+        named = [task for task in held if delivery.token and delivery.token in task.webhooks.values()]
+        if not named and delivery.verified:
+            named = [task for task in held if delivery.url in task.webhooks] or list(held)
+        return named[0] if len(named) == 1 else None
 
     def set_context(self, task: Task, context_id: str) -> None:
         """Note the context of a task."""

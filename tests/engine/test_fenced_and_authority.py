@@ -130,4 +130,4 @@ def test_spec_judges_only_what_the_specification_forbids() -> None:
     assert not world.findings
     world.get("t1", "TASK_STATE_COMPLETED")
     world.get("t1", WORKING)
-    assert world.rules() == ["terminal-state-changed"]
+    assert world.rules() == ["backward-transition", "terminal-state-changed"]

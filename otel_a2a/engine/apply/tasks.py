@@ -135,7 +135,7 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
         task.generation = seen.generation if seen.generation is not None else task.generation
     if seen.channel == Channel.STREAM:
         task.open_streams.add(call.seq)
-    if seen.has_message or any(artifact.artifact_id not in task.artifacts for artifact in seen.artifacts):
+    if _shows_progress(task, seen):
         task.changed_at = seen.at
     task.endpoints.add(call.endpoint)
     task.credential = call.credential
@@ -149,6 +149,10 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
             task.created_by = call.message
         else:
             task.last_message = call.message
+
+
+def _shows_progress(task: Task, seen: TaskSeen) -> bool:
+    return seen.has_message or any(artifact.artifact_id not in task.artifacts for artifact in seen.artifacts)
 
 
 def _reaffirm(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStarted, *, ill: bool) -> None:
@@ -272,6 +276,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         return NOTHING
     task.delivered_at = seen.at
     task.answered_seq = seen.seq
+    if _shows_progress(task, seen):
+        task.changed_at = seen.at
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
     if seen.state is None or task.begun_seq:
@@ -284,17 +290,9 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         task.first_seen.setdefault(seen.state, seen.seq)
     if seen.state in TERMINAL and not task.terminal:
         task.terminal, task.terminal_seq = seen.state, seen.seq
-    if seen.state == task.state or not _may_be_newer(task, seen, ledger.clock_skew):
+    if seen.state == task.state:
+        task.timestamp = max((each for each in (task.timestamp, seen.timestamp) if each is not None), default=None)
+        return Effect(task)
+    if order.is_late(task, seen, ledger.clock_skew) or (seen.state in TERMINAL and seen.state != task.terminal):
         return Effect(task)
     return Effect(task, _move(ledger, task, seen, now_ns))
-
-
-def _may_be_newer(task: Task, seen: TaskSeen, skew: float) -> bool:
-    if seen.state in TERMINAL:
-        return seen.state == task.terminal
-    if task.terminal:
-        return False
-    if seen.timestamp is not None and task.timestamp is not None and seen.timestamp < task.timestamp - skew:
-        return False
-    assert seen.state is not None
-    return rank(seen.state) >= rank(task.state or TaskState.SUBMITTED)
