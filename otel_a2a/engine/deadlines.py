@@ -98,7 +98,7 @@ def _withdrawn(task: Task, settings: Settings) -> float | None:
 
 
 def _withdrawn_at(document: CardDocument) -> float | None:
-    """When the document last ceased to offer push, whatever else changed since; None where it offers it or never did."""
+    """When the document last ceased to offer push, whatever changed since; None where it offers it or never did."""
     at = None
     for version in reversed(document.history):
         if version.card.push_notifications:

@@ -22,6 +22,7 @@ from otel_a2a.observations import (
     Method,
     TaskSeen,
     TaskState,
+    rank,
 )
 
 CREATION_GRACE = 1.0
@@ -124,6 +125,22 @@ def changed_terminal(task: Task, seen: TaskSeen) -> bool:
         # A webhook does not tell of which life it is.
         return not task.begun_seq
     return not of_another_life(task, seen.call)
+
+
+def is_late(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether a delivery tells of a live state that the task has left by now.
+
+    Webhooks come late and out of order: after an end, with an older timestamp, or with a state that comes before the
+    one held. The same state again is a duplicate, and another end is no matter of lateness.
+    """
+    state = seen.state
+    if state is None or state == task.state or state in TERMINAL:
+        return False
+    if task.terminal:
+        return True
+    if seen.timestamp is not None and task.timestamp is not None and seen.timestamp < task.timestamp - clock_skew:
+        return True
+    return rank(state) < rank(task.state or TaskState.SUBMITTED)
 
 
 def same_context(task: Task, seen: TaskSeen) -> bool:
