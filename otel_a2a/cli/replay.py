@@ -80,11 +80,11 @@ def run(args: argparse.Namespace) -> int:
     errors: list[ScriptError] = []
     for path in _files(args.paths):
         try:
-            script = load(path)
+            reports.append((_compare if args.check else _play)(path, load(path), args.profile, rules))
         except ScriptError as error:
             errors.append(error)
-            continue
-        reports.append((_compare if args.check else _play)(path, script, args.profile, rules))
+        except ValueError as error:
+            errors.append(ScriptError(path, f"settings: {error}"))
     complaints = [f"{report.path}: {complaint}" for report in reports for complaint in report.complaints]
     for complaint in (*map(str, errors), *dict.fromkeys(complaints)):
         print(complaint, file=sys.stderr)

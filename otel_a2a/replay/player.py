@@ -223,11 +223,9 @@ def hinted(hints: CallHints) -> Iterator[None]:
 def deliver(engine: Engine, step: PushStep) -> None:
     """A webhook arrives, and its observations go to ``engine``."""
     request = step.request
-    headers = request.header_fields()
-    delivery = Delivery(token=webhooks.token(headers.get), url=credentials.digest(request.url), verified=step.verified)
-    for seen in webhooks.read_delivery(headers.get, request.content):
-        if isinstance(seen, TaskSeen | ArtifactSeen):
-            seen.delivery = delivery
+    headers = request.header_fields().get
+    delivery = Delivery(token=webhooks.token(headers), url=credentials.digest(request.url), verified=step.verified)
+    for seen in webhooks.deliveries(headers, request.content, delivery):
         engine.observe(seen, enforce=False)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from otel_a2a import profiles, sources
-from otel_a2a.config import Settings
 from otel_a2a.engine.findings import Strictness
 from otel_a2a.engine.rules import Rule
 from otel_a2a.replay.script import Script
@@ -27,8 +26,6 @@ ADDITIONS: Final[dict[str, dict[str, Any]]] = {
 }
 """What may stand after a profile's name, and the settings that it stands for."""
 
-FIELDS: Final = frozenset(field.name for field in dataclasses.fields(Settings))
-
 
 def settings_for(script: Script, profile: str, rules: Sequence[Rule]) -> Effective:
     """The settings in force when ``script`` is judged by ``profile``, where ``rules`` are loaded.
@@ -40,12 +37,15 @@ def settings_for(script: Script, profile: str, rules: Sequence[Rule]) -> Effecti
         ValueError: there is no such profile, or it cannot be used.
     """
     name, changes = _divided(profile)
-    chosen = sources.for_rules(sources.effective(script.settings.env, profile=name), [rule.name for rule in rules])
     changes |= script.settings.values()
+    keywords = {field: value for field, value in changes.items() if field in sources.KEYWORDS}
+    chosen = sources.effective(script.settings.env, profile=name, **keywords)
+    chosen = sources.for_rules(chosen, [rule.name for rule in rules])
     settings = chosen.settings
     settings = dataclasses.replace(
         settings,
-        **{field: value for field, value in changes.items() if field in FIELDS},
+        # The rest can otherwise only be said in a policy file.
+        **{field: value for field, value in changes.items() if field not in keywords},
         strictness=_watching(settings.strictness),
         policy=tuple(
             line if line.action is None else dataclasses.replace(line, action=_watching(line.action))

@@ -10,6 +10,7 @@ import pytest
 from otel_a2a.config import Settings
 from otel_a2a.engine.findings import Strictness
 from otel_a2a.replay.profiles import check_name, settings_for
+from otel_a2a.replay.script import ScriptSettings
 from otel_a2a_policies import RULES
 from tests.replay.scripts import script, send
 
@@ -38,6 +39,31 @@ def test_a_script_s_thresholds_win(tmp_path: Path) -> None:
     stated = {"clock_skew_s": 2, "deadline_s": 300, "env": {"OTEL_PYTHON_A2A_CLOCK_SKEW": "3"}}
     assert settings(str(path), settings=stated).clock_skew == 2.0
     assert settings(str(path), settings=stated).task_deadline == 300.0
+
+
+def test_what_else_a_script_may_state() -> None:
+    """Every threshold of the format is one of the settings, also where only a policy file can set it."""
+    stated = {
+        "deadline_s": 1,
+        "max_card_age_s": 2,
+        "card_failure_window_s": 3,
+        "webhook_card_window_s": 4,
+        "webhook_silence_s": 5,
+        "clock_skew_s": 6,
+        "gateway_rewrites_ids": True,
+    }
+    read = script(send(), settings=stated)
+    assert set(read.settings.model_fields_set) == set(ScriptSettings.model_fields) - {"env"}
+    chosen = settings_for(read, "default", RULES).settings
+    assert [getattr(chosen, name) for name in read.settings.values()] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, True]
+
+
+def test_a_profile_that_needs_a_threshold_gets_it_from_the_script() -> None:
+    """Nobody complains of a setting that is missing where the script states it."""
+    with_deadline = settings_for(script(send(), settings={"deadline_s": 60}), "declared-history", RULES)
+    without = settings_for(script(send()), "declared-history", RULES)
+    assert with_deadline.problems == ()
+    assert "task_deadline" in without.problems[0]
 
 
 def test_nothing_is_stopped(tmp_path: Path) -> None:
