@@ -22,7 +22,15 @@ def test_there_are_cases() -> None:
     assert len(cases.paths()) >= 73
     assert len(cases.judged()) >= 83
     assert sum(bool(case.expectation.rules) for case in cases.judged()) >= 12
-    profiles = {"default", "fenced", "authority", "declared-history", "spec", "default+whole-life", "default+pinned-card"}
+    profiles = {
+        "default",
+        "fenced",
+        "authority",
+        "declared-history",
+        "spec",
+        "default+whole-life",
+        "default+pinned-card",
+    }
     assert {case.expectation.profile for case in cases.judged()} >= profiles
 
 
