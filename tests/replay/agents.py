@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agents' side of a script: one loopback server for all of its hosts, which answers what it is told to, when it is."""
+"""The agents' side of a script: one loopback server for all its hosts, which answers what it is told to, and when."""
 
 from __future__ import annotations
 
