@@ -281,6 +281,8 @@ class Delivery:
     url: str = ""
     verified: bool = False
     """The application vouches for the sender."""
+    span: SpanRef | None = None
+    """The span in which it was received."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -127,6 +127,12 @@ class Artifact:
     length: int = 0
     appended: bool = False
     """It grew by ``append=true``, so that a shorter one has lost something."""
+    grown_seq: int = 0
+    """When ``length`` last changed."""
+    counted: int = 0
+    """What the chunks of one stream add up to: other streams and webhooks repeat them."""
+    counted_in: int = 0
+    """That stream (``seq`` of its call)."""
     sealed_in: int = 0
     """The stream (``seq`` of its call) in which its last chunk came."""
     chunks: set[str] = field(default_factory=set)

@@ -71,6 +71,11 @@ class View:
     document: CardDocument | None = None
 
     @property
+    def is_doubted(self) -> bool:
+        """A webhook told it that nobody vouches for: its word accuses nobody. For what an answer or a webhook tells."""
+        return self.call is None and self.task is None
+
+    @property
     def documents(self) -> Iterable[CardDocument]:
         return self.agent.documents.values() if self.agent else ()
 

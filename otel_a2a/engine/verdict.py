@@ -177,6 +177,8 @@ def _subject(observation: Observation) -> tuple[CallStarted | None, SpanRef | No
     if isinstance(observation, DeadlineReached):
         return None, observation.task.origin
     call: CallStarted | None = getattr(observation, "call", None)
+    if call is None and isinstance(observation, TaskSeen | ArtifactSeen) and observation.delivery is not None:
+        return None, observation.delivery.span
     return call, call.span if call else None
 
 

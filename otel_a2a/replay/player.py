@@ -24,7 +24,7 @@ from otel_a2a.engine.engine import Engine
 from otel_a2a.engine.findings import Finding
 from otel_a2a.engine.rules import Rule
 from otel_a2a.exchange import RecordedExchange
-from otel_a2a.observations import ArtifactSeen, Delivery, TaskSeen
+from otel_a2a.observations import Delivery
 from otel_a2a.operation import Operation
 from otel_a2a.replay.script import Script
 from otel_a2a.replay.steps import (

@@ -55,7 +55,7 @@ def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View
             yield _lost(task, f"artifact {seen.artifact_id} was dropped by the client", "dropped", level, Party.CLIENT)
     elif isinstance(seen, ArtifactSeen):
         held = task.artifacts.get(seen.artifact.artifact_id)
-        replaces = not seen.append and seen.last_chunk and held is not None and held.appended
+        replaces = not seen.append and seen.last_chunk and seen.call is not None and held is not None and held.appended
         if held is not None and replaces and seen.artifact.length < held.length:
             yield _shorter(task, seen.artifact, held.length, level)
     elif seen.form == Form.SNAPSHOT and seen.channel == Channel.RESPONSE and _is_complete(seen.call):
@@ -76,7 +76,7 @@ def _in_snapshot(task: Task, seen: TaskSeen, level: Level | None) -> Iterator[Hi
         if now is None:
             yield _lost(task, f"artifact {artifact_id} is gone from the task", "gone", level)
             return
-        if held.appended and now.length < held.length:
+        if held.appended and held.grown_seq < seen.call.seq and now.length < held.length:
             yield _shorter(task, now, held.length, level)
             return
 

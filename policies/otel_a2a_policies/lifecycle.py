@@ -171,7 +171,7 @@ def _asked(method: str) -> str:
 )
 def unknown_state(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """Once per agent and value, and no state is learned of it. ``unknown`` and *unspecified* are values of A2A."""
-    if seen.state is not None or seen.raw_state.lower() in NO_INFORMATION:
+    if seen.state is not None or seen.raw_state.lower() in NO_INFORMATION or view.is_doubted:
         return
     said = f"state {seen.raw_state[:40]!r}, which A2A does not have" if seen.raw_state else "no state"
     yield Hit(
@@ -194,7 +194,7 @@ def unknown_state(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hi
 )
 def final_flag_on_live_task(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """``final: true`` (0.x) with a state that is neither terminal nor interrupted."""
-    if not seen.final or seen.state is None or seen.state in TERMINAL or seen.state in INTERRUPTED:
+    if not seen.final or seen.state is None or seen.state in TERMINAL | INTERRUPTED or view.is_doubted:
         return
     yield Hit(
         f"task {seen.task_id} was {seen.state} in the last event of its stream: the stream is over, the task is not. "

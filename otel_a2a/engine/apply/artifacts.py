@@ -34,30 +34,42 @@ def artifact_seen(ledger: Ledger, seen: ArtifactSeen) -> Effect:
 def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen, *, whole: bool) -> None:
     """Keep what is known of an artifact: ``whole`` as a snapshot shows it, else as one more event of it."""
     held = task.artifacts.get(facts.artifact_id)
+    is_new = held is None
     if held is None:
         if len(task.artifacts) >= ARTIFACTS:
             task.artifacts_forgotten = True
             return
         held = task.artifacts[facts.artifact_id] = Artifact(seen.seq)
-    if isinstance(seen, ArtifactSeen):
-        _take_event(held, facts, seen)
-    elif not held.appended or facts.length >= held.length:
-        held.digest, held.length = facts.digest, facts.length
+    if isinstance(seen, TaskSeen):
+        if not held.appended or facts.length >= held.length:
+            _set_content(held, facts.digest, facts.length, seen.seq)
+    elif seen.call is not None:
+        _take_event(held, facts, seen, seen.call.seq)
+    elif is_new and not seen.append:
+        # Later ones prove nothing: webhooks bring their events late, twice and out of order.
+        _set_content(held, facts.digest, facts.length, seen.seq)
     _remember_owner(task, facts, seen)
 
 
-def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen) -> None:
+def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen, stream: int) -> None:
     if len(held.chunks) < CHUNKS:
         held.chunks.add(facts.digest)
-    if seen.append:
-        held.appended = True
-        held.length += facts.length
-        held.digest = ""
+    if not seen.append:
+        held.counted, held.counted_in = facts.length, stream
+        _set_content(held, facts.digest, facts.length, seen.seq)
     else:
-        held.appended = False
-        held.digest, held.length = facts.digest, facts.length
-    if seen.last_chunk and seen.call is not None:
-        held.sealed_in = seen.call.seq
+        held.counted = (held.counted if held.counted_in == stream else 0) + facts.length
+        held.counted_in = stream
+        _set_content(held, "", max(held.length, held.counted), seen.seq)
+    held.appended = seen.append
+    if seen.last_chunk:
+        held.sealed_in = stream
+
+
+def _set_content(held: Artifact, digest: str, length: int, seq: int) -> None:
+    if length != held.length:
+        held.length, held.grown_seq = length, seq
+    held.digest = digest
 
 
 def _remember_owner(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen) -> None:
