@@ -14,6 +14,7 @@ from otel_a2a_policies import (
     card_information,
     continuity,
     delivery,
+    delivery_information,
     disposition,
     identity,
     lifecycle,
@@ -29,5 +30,6 @@ RULES: tuple[Rule, ...] = (
     *admission.RULES,
     *delivery.RULES,
     *card_information.RULES,
+    *delivery_information.RULES,
     *task_information.RULES,
 )

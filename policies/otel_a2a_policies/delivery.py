@@ -41,7 +41,7 @@ def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) ->
         return
     card = document.current.card
     denied = card.push_notifications is False or card.has_capabilities
-    flapping = _offered_push_since(document, view.now - FLAPPING)
+    flapping = _is_flapping(document, view.now - FLAPPING)
     yield Hit(
         f"a webhook was registered{_for(call)} although card revision {short(document.current.revision)} does not "
         f"offer push "
@@ -53,14 +53,14 @@ def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) ->
     )
 
 
-def _offered_push_since(document: CardDocument, since: float) -> bool:
-    """Whether the document offered push at any time after ``since``."""
-    ended = float("inf")
-    for version in reversed(document.history):
-        if version.card.push_notifications and ended > since:
-            return True
-        ended = version.at
-    return False
+def _is_flapping(document: CardDocument, since: float) -> bool:
+    """Whether the document changed its mind about push more than once after ``since``: several revisions answer by
+    turns. Once is a decision."""
+    changes = 0
+    for before, after in zip(document.history, document.history[1:], strict=False):
+        if after.at > since and bool(before.card.push_notifications) != bool(after.card.push_notifications):
+            changes += 1
+    return changes > 1
 
 
 def _for(call: CallStarted) -> str:
