@@ -76,7 +76,7 @@ def test_work_that_fails_does_not_end_the_thread(worker: Worker) -> None:
     """The next piece of work is done all the same."""
     finished = threading.Event()
     worker.start()
-    worker.defer(lambda: [][0])
+    worker.defer(lambda: next(iter(())))
     worker.defer(finished.set)
     assert finished.wait(PATIENCE)
 
