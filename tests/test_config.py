@@ -14,7 +14,7 @@ from otel_a2a import environment_variables
 from otel_a2a.config import ActionRule, Settings
 from otel_a2a.engine.findings import Level, Strictness
 from otel_a2a.engine.strictness import Policy
-from otel_a2a.parsing import READERS, Refused
+from otel_a2a.parsing import AT_AGENTS, FILE_ONLY, READERS, Refused, read_boolean, read_seconds
 from otel_a2a.sources import KEYWORD, KEYWORDS, effective, for_rules, sdk_is_disabled, unknown_names
 
 RULES = ("backward-transition", "task-lost", "terminal-task-reused")
@@ -58,7 +58,7 @@ BAD: dict[str, str] = {
     "raise_in_stream": "yes",
     "state_spans": "1",
     "transition_events": "on",
-    "propagate": "no",
+    "propagate": "*.example,yes",
     "suppress_sdk_spans": "2",
 }
 
@@ -185,6 +185,55 @@ def test_rules_as_a_mapping_and_a_bad_one_raises() -> None:
     assert chosen.line_origins == (KEYWORD, KEYWORD)
     with pytest.raises(ValueError, match=r"rules: task-lost=riase: .* off, annotate, log, raise"):
         effective({}, rules="task-lost=riase")
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("TRUE", True),
+        (False, False),
+        ("*.example, h:1", ("*.example", "h:1")),
+        (["a.example"], ("a.example",)),
+    ],
+)
+def test_trace_context_goes_to_all_to_none_or_to_some(value: object, meant: object) -> None:
+    """``propagate`` is a boolean or the hosts that get it."""
+    assert effective({}, propagate=value).settings.propagate == meant
+
+
+@pytest.mark.parametrize("value", ["1", "no", "off", "true,h", ",", 5, []])
+def test_what_was_meant_for_a_boolean_is_no_host(value: object) -> None:
+    """A misspelt boolean would otherwise switch propagation off in silence, but for a host of that name."""
+    with pytest.raises(ValueError, match="is not true, false, or a list of hosts"):
+        effective({}, propagate=value)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "value"),
+    [(name, "true", True) for name, reader in FILE_ONLY.items() if reader is read_boolean]
+    + [(name, "7", 7.0) for name, reader in FILE_ONLY.items() if reader is read_seconds],
+)
+def test_what_only_a_file_can_set(name: str, written: str, value: object, tmp_path: Path) -> None:
+    """It is read from a policy file, and is neither a variable nor a keyword argument."""
+    path = tmp_path / "mine.toml"
+    path.write_text(f"[settings]\n{name} = {written}\n", "utf-8")
+    chosen = effective({}, profile=str(path))
+    assert getattr(chosen.settings, name) == value
+    assert chosen.origins[name] == f"profile {path}"
+    assert getattr(effective({_variable(name): written}).settings, name) == getattr(Settings(), name)
+    assert f"'{name}'" in effective({}, **{name: value}).problems[0]
+
+
+def test_every_setting_can_be_set() -> None:
+    """There is no field that nothing sets, and none is set in two ways."""
+    fields = {field.name for field in dataclasses.fields(Settings)}
+    assert fields == {*READERS, *FILE_ONLY, "policy", "agents", "profile"}
+    assert not READERS.keys() & FILE_ONLY.keys()
+
+
+def test_what_can_be_set_at_agents_is_a_setting() -> None:
+    """Every name there is a field of ``Settings``, save ``pinned``, which puts an agent among ``pinned_cards``."""
+    assert AT_AGENTS.keys() - {"pinned"} <= {field.name for field in dataclasses.fields(Settings)}
 
 
 def test_yaml_false_is_off() -> None:

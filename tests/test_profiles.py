@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from otel_a2a import profiles
-from otel_a2a.config import ActionRule
+from otel_a2a.config import ActionRule, AgentSettings
 from otel_a2a.engine.findings import Level, Strictness
 from otel_a2a.engine.strictness import Policy
 from otel_a2a.sources import effective
@@ -77,6 +77,31 @@ def test_what_the_built_in_profiles_say() -> None:
 
 
 @pytest.mark.parametrize("name", profiles.BUILT_IN)
+def test_the_built_in_profiles_say_what_they_are_for(name: str) -> None:
+    """Whoever opens one reads what it is for before what it sets."""
+    file = resources.files("otel_a2a_policies") / "profiles" / f"{name}.toml"
+    lines = file.read_text("utf-8").splitlines()
+    assert lines[0].startswith("# SPDX")
+    assert len(lines[1]) > 60 and lines[1].startswith("# ")
+
+
+def test_version_fenced_makes_staleness_a_violation() -> None:
+    """Every rule about old cards is a violation there, and the windows are seed 004's."""
+    settings = effective({}, profile="version-fenced").settings
+    assert (settings.card_age_limit, settings.webhook_card_window, settings.stale_is_violation) == (120, 10, True)
+    policy = Policy(settings)
+    for rule in ("created-without-card", "created-from-stale-card", "stale-after-rejection", "webhook-from-stale-card"):
+        assert policy.level(rule, "h") is Level.VIOLATION
+
+
+def test_what_the_letter_of_a_seed_takes() -> None:
+    """The settings by which the other profiles differ from ``default``."""
+    assert profiles.load("authority").settings == {"stale_is_violation": True, "canceled_is_closed": True}
+    assert profiles.load("declared-history").settings == {"history_declared": True}
+    assert profiles.load("spec").settings == {"continuation_is_binding": True, "resubmission_is_legal": True}
+
+
+@pytest.mark.parametrize("name", profiles.BUILT_IN)
 def test_the_built_in_profiles_name_rules_that_exist(name: str) -> None:
     """A profile whose rule is misspelt would do nothing, and nobody would know."""
     from otel_a2a.packs import load_rules
@@ -139,6 +164,11 @@ def test_a_file_adds_to_what_it_extends(tmp_path: Path) -> None:
         ('settings = "x"', "settings", "dictionary"),
         ("extends = 1", "extends", "string"),
         ('requires = ["deadline"]', "requires", "task_deadline"),
+        ('[[agents]]\nhost = "h"\nsettings = { pinned = 1 }', "agents.0.settings.pinned", "true, false"),
+        ('[[agents]]\nhost = "h"\n[agents.settings]\nmax_tasks = 1', "agents.0.settings.max_tasks", "task_deadline"),
+        ('[[agents]]\nhost = "h"\nsettings = 1', "agents.0.settings", "dictionary"),
+        ("[settings]\npinned = true", "settings.pinned", "pinned_cards"),
+        ('[settings]\npropagate = ["yes"]', "settings.propagate", "true, false, or a list of hosts"),
     ],
 )
 def test_an_error_names_file_key_and_choices(tmp_path: Path, text: str, key: str, allowed: str) -> None:
@@ -172,6 +202,33 @@ def test_what_a_profile_requires_is_asked_for() -> None:
     [problem] = effective({}, profile="declared-history").problems
     assert "OTEL_PYTHON_A2A_TASK_DEADLINE" in problem
     assert not effective({}, profile="declared-history", task_deadline=60).problems
+
+
+def test_what_a_profile_requires_may_be_set_at_some_agents(tmp_path: Path) -> None:
+    """A deadline for one agent is a deadline."""
+    path = _write(
+        tmp_path, "mine.toml", 'extends = "declared-history"\n[[agents]]\nhost = "h"\nsettings = { task_deadline = 5 }'
+    )
+    assert not effective({}, profile=path).problems
+
+
+def test_settings_at_agents(tmp_path: Path) -> None:
+    """Both ways of writing them are read, in the order of the files; an agent without any is no entry."""
+    _write(tmp_path, "base.toml", '[[agents]]\nhost = "*"\nsettings = { task_deadline = 5, pinned = true }\n')
+    mine = _write(
+        tmp_path,
+        "mine.toml",
+        'extends = "base.toml"\n[[agents]]\nhost = "quiet"\naction = "off"\n'
+        '[[agents]]\nhost = "h:1"\n[agents.settings]\nwatched_elsewhere = true\n',
+    )
+    chosen = effective({"OTEL_PYTHON_A2A_TASK_DEADLINE": "9"}, profile=mine)
+    assert chosen.settings.agents == (
+        AgentSettings("*", (("task_deadline", 5.0), ("pinned", True))),
+        AgentSettings("h:1", (("watched_elsewhere", True),)),
+    )
+    assert chosen.origins["agents"] == f"profile {mine}"
+    assert chosen.settings.task_deadline == 9.0
+    assert Policy(chosen.settings).action("task-lost", "quiet") is Strictness.OFF
 
 
 def test_a_circle_is_an_error(tmp_path: Path) -> None:
