@@ -52,9 +52,8 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
     params = mapping(document, "params")
     if not spelling.strong and spelling.method != Method.LIST_TASKS and not text(params, "id"):
         return None
-    url = exchange.url()
-    endpoint = urls.endpoint(url)
-    address, port = urls.server(url)
+    endpoint = urls.endpoint(exchange.url())
+    address, port = urls.server(endpoint)
     rpc_id = document.get("id")
     call = CallStarted(
         method=spelling.method,

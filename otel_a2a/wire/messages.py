@@ -8,7 +8,7 @@ from typing import Any
 
 from otel_a2a.observations import CallStarted, PushBinding, SentMessage
 from otel_a2a.wire import credentials, parts
-from otel_a2a.wire.reading import field, items, mapping, text
+from otel_a2a.wire.reading import items, mapping, text
 
 
 def apply_send(call: CallStarted, params: Mapping[str, Any]) -> None:
@@ -21,13 +21,16 @@ def apply_send(call: CallStarted, params: Mapping[str, Any]) -> None:
     else:
         call.task_id = text(message, "taskId")
         call.context_id = text(message, "contextId")
-    configuration = mapping(params, "configuration")
-    call.push = (
-        push_binding(mapping(configuration, "taskPushNotificationConfig"))
-        or push_binding(mapping(configuration, "pushNotificationConfig"))
-        or push_binding(mapping(configuration, "pushNotification"))
-        or push_binding(mapping(params, "pushNotification"))
-    )
+    call.push = _inline_push(params)
+
+
+def _inline_push(params: Mapping[str, Any]) -> PushBinding | None:
+    """1.0, 0.2 and 0.3 over JSON-RPC, 0.3 over HTTP+JSON; 0.1 has it beside the message."""
+    configuration = mapping(params, "configuration") or params
+    for name in ("taskPushNotificationConfig", "pushNotificationConfig", "pushNotification"):
+        if config := mapping(configuration, name):
+            return push_binding(config)
+    return None
 
 
 def push_config(params: Mapping[str, Any]) -> PushBinding | None:
@@ -51,12 +54,9 @@ def push_binding(config: Mapping[str, Any]) -> PushBinding | None:
 
 def _sent(message: Mapping[str, Any]) -> SentMessage:
     content = parts.of_message(message)
-    references = field(message, "referenceTaskIds")
     return SentMessage(
         message_id=text(message, "messageId"),
         parts=parts.digest(content),
-        reference_task_ids=tuple(i for i in items(message, "referenceTaskIds") if isinstance(i, str))
-        if references
-        else (),
+        reference_task_ids=tuple(i for i in items(message, "referenceTaskIds") if isinstance(i, str)),
         media_types=parts.media_types(content),
     )

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from otel_a2a.observations import ArtifactFacts
-from otel_a2a.wire.reading import field, items, text
+from otel_a2a.wire.reading import field, items, media_type, text
 
 _DEEPEST: Final = 64
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def digest(parts: list[Any]) -> str:
@@ -34,12 +35,13 @@ def media_types(parts: list[Any]) -> tuple[str, ...]:
     """Media types that the parts state, each once."""
     found: dict[str, None] = {}
     for part in parts:
-        if isinstance(part, dict):
-            file = part.get("file")
-            for holder in (part, file if isinstance(file, dict) else {}):
-                stated = text(holder, "mediaType") or text(holder, "mimeType")
-                if stated:
-                    found[stated.partition(";")[0].strip().lower()] = None
+        if not isinstance(part, dict):
+            continue
+        stated = text(part, "mediaType") or text(part, "mimeType")
+        if not stated and isinstance(file := part.get("file"), dict):
+            stated = text(file, "mimeType") or text(file, "mediaType")
+        if stated:
+            found[media_type(stated)] = None
     return tuple(found)
 
 
@@ -100,7 +102,7 @@ def _unwrapped(data: Any) -> Any:
 def canonical(value: Any) -> str:
     """JSON with sorted keys, no spaces, and integral numbers written as integers."""
     try:
-        return json.dumps(_plain(value, 0), sort_keys=True, separators=(",", ":"))
+        return _ENCODER.encode(_plain(value, 0))
     except (TypeError, ValueError, RecursionError):
         return repr(type(value))
 

@@ -77,7 +77,7 @@ def read(exchange: Exchange, found: Route, knows: Callable[[str], bool], documen
     body: Mapping[str, Any] = document if isinstance(document, dict) else {}
     query = parse_qs(urlsplit(url).query) if "?" in url else {}
     endpoint, tenant, version = _place(_base(url, found.base), knows, stated_version(exchange.header), body)
-    address, port = urls.server(url)
+    address, port = urls.server(endpoint)
     call = CallStarted(
         method=found.method,
         binding=HTTP_JSON,
@@ -88,7 +88,7 @@ def read(exchange: Exchange, found: Route, knows: Callable[[str], bool], documen
         tenant=tenant or text(body, "tenant") or query.get("tenant", [""])[0],
         task_id=found.task_id,
         credential=credentials.of_request(exchange.header),
-        certain=found.strong or says_a2a(exchange.header) or knows(endpoint),
+        certain=found.strong or says_a2a(exchange.header) or "A2A-Version" in query or knows(endpoint),
         judged=document is not None,
     )
     _apply(call, body, query)

@@ -72,7 +72,7 @@ class SseFramer:
             self._after_cr = False
             if chunk[0] == 0x0A:
                 position = 1
-                self.slack = 1 if self._data is None and not self._type else 0
+                self.slack = 1
         for match in _LINE_END.finditer(chunk, position):
             line = chunk[position : match.start()]
             if self._partial:

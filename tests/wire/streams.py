@@ -89,12 +89,23 @@ _FIELDS = st.sampled_from(
 _VALUES = st.binary(max_size=6).map(lambda value: value.translate(None, b"\r\n"))
 LINES = st.one_of(st.just(b""), st.builds(lambda name, value: name + value, _FIELDS, _VALUES))
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
-STREAMS = st.builds(
+_SCATTERED = st.builds(
     lambda bom, lines, tail: bom + b"".join(line + end for line, end in lines) + tail,
     st.sampled_from([b"", b"\xef\xbb\xbf"]),
     st.lists(st.tuples(LINES, ENDS), max_size=12),
     LINES,
 )
+_BLOCKS = st.builds(
+    lambda before, data, end: b"".join(line + end for line in [*before, b"data: " + data, b""]),
+    st.lists(LINES, max_size=2),
+    _VALUES,
+    ENDS,
+)
+"""Mostly one event each, because a blank line may be among the lines before."""
+STREAMS = _SCATTERED | st.builds(lambda blocks, tail: b"".join(blocks) + tail, st.lists(_BLOCKS, max_size=6), LINES)
 """Streams in any mix of line ends, whole or cut off."""
 
-PLACES = st.lists(st.integers(0, 400), max_size=8)
+EVENTS = st.builds(lambda value, end: b"data: " + value + end + end, _VALUES, st.sampled_from([b"\n", b"\r\n"]))
+"""Single events."""
+
+PLACES = st.lists(st.integers(0, 400), max_size=6)

@@ -140,6 +140,9 @@ def test_weak_names_wait_for_the_answer_or_another_sign(method: str, url: str, b
     ):
         signed = read(method, url, body, headers)
         assert isinstance(signed, CallStarted) and signed.certain
+    if method == "GET":
+        in_query = read(method, f"{url}?A2A-Version=1.0")
+        assert isinstance(in_query, CallStarted) and in_query.certain
     known = read(method, url, body, knows=lambda endpoint: endpoint == alone.endpoint)
     assert isinstance(known, CallStarted) and known.certain
 

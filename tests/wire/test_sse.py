@@ -19,16 +19,18 @@ def events(chunks: list[bytes], limit: int = LIMIT) -> list[Event]:
     return found + framer.finish()
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(STREAMS, PLACES)
 @example(b"data: a\r\rdata: b\n\n", [8])
 @example(b"event: x\r\n\r\ndata: a\r\n\r\n", [9, 10])
+@example(b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n", [1, 2])
+@example(b"\n\xef\xbb\xbfdata: a\n\n", [])
 def test_any_chunking_and_line_end_gives_the_events_of_the_standard(stream: bytes, places: list[int]) -> None:
     """As a simple parser of the whole stream gives them."""
     assert events(cut_at(stream, places)) == reference_events(stream)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(STREAMS, PLACES)
 def test_an_event_is_out_with_the_byte_that_ends_it(stream: bytes, places: list[int]) -> None:
     """Nothing is held back until the next chunk."""
@@ -41,7 +43,7 @@ def test_an_event_is_out_with_the_byte_that_ends_it(stream: bytes, places: list[
         assert found == reference_events(so_far, flush=False)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(STREAMS, PLACES)
 def test_the_ends_of_events_are_where_a_stream_can_be_cut(stream: bytes, places: list[int]) -> None:
     """What was handed on up to the end of an event is that event and the ones before it, and no more."""
