@@ -70,6 +70,22 @@ def test_status_tells_what_an_application_would_get() -> None:
     assert found["problems"] == []
 
 
+def test_status_tells_what_is_set_at_agents(tmp_path: Path) -> None:
+    """Settings of a policy file for single hosts have a place of their own, beside those of all."""
+    profile = tmp_path / "mine.toml"
+    profile.write_text('[[agents]]\nhost = "*.example"\nsettings = { pinned = true, task_deadline = 60 }\n', "utf-8")
+    found = _status(OTEL_PYTHON_A2A_PROFILE=str(profile), OTEL_PYTHON_A2A_PINNED_CARDS="h:1")
+    assert found["agents"] == [
+        {"host": "*.example", "settings": {"pinned": True, "task_deadline": 60.0}, "source": f"profile {profile}"}
+    ]
+    settings = {each["name"]: (each["value"], each["source"]) for each in found["settings"]}
+    assert settings["pinned_cards"] == (["h:1"], "OTEL_PYTHON_A2A_PINNED_CARDS")
+    assert settings["task_deadline"] == (None, "default")
+    assert settings["webhook_card_window"] == (60.0, "default")
+    result = _run(COMMAND, "status", OTEL_PYTHON_A2A_PROFILE=str(profile))
+    assert f"  *.example  pinned=true task_deadline=60.0  profile {profile}" in result.stdout.splitlines()
+
+
 def test_status_names_problems_and_what_is_not_patched() -> None:
     """What could not be used is in the answer, and a disabled client is not said to be seen through."""
     found = _status(OTEL_PYTHON_A2A_STRICTNESS="riase", OTEL_PYTHON_A2A_DISABLED_CLIENTS="httpx")
