@@ -12,7 +12,7 @@ import pytest
 from opentelemetry.util._importlib_metadata import entry_points
 
 from otel_a2a import environment_variables
-from otel_a2a.parsing import READERS
+from otel_a2a.parsing import AT_AGENTS, FILE_ONLY, READERS
 from otel_a2a.sources import DEFAULTS, PREFIX, as_text
 
 README = Path(__file__).parent.parent / "README.md"
@@ -61,3 +61,16 @@ def test_the_readme_has_each_variable_with_its_default() -> None:
     table = {name: text or "nothing" for name, text in rows if name in NAMES}
     assert table == {name: text.removesuffix(".0") for name, text in shown.items()}
     assert [name for name, _ in rows] == names
+
+
+@pytest.mark.skipif(not README.is_file(), reason="needs the sources")
+def test_the_readme_has_what_only_a_policy_file_can_set() -> None:
+    """The second table is the code's too, and below it stands what else can be set at single agents."""
+    text = README.read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z_]+)`(?: \(only at agents\))? \| (?:`(.+?)`)? ?\|", text, re.MULTILINE)
+    table = {name: default or "nothing" for name, default in rows if name in FILE_ONLY | AT_AGENTS}
+    assert table == {"pinned": "false", **{name: as_text(DEFAULTS[name]) for name in FILE_ONLY}}
+    at_agents = re.findall(
+        r"`([a-z_]+)`", text.partition("At single agents these can be set, and ")[2].partition("\n\n")[0]
+    )
+    assert set(at_agents) == AT_AGENTS.keys() - table.keys()
