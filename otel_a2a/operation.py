@@ -44,7 +44,7 @@ from otel_a2a.observations import (
 from otel_a2a.runtime import Runtime
 from otel_a2a.telemetry import calls, enrich
 from otel_a2a.telemetry.coverage import coverage
-from otel_a2a.wire import bodies, cards, credentials, requests, responses, urls
+from otel_a2a.wire import bodies, cards, correlation, credentials, requests, responses, urls
 
 EOF: Final = "eof"
 CLOSED_EARLY: Final = "closed-early"
@@ -69,6 +69,11 @@ def stop() -> None:
     if runtime is not None:
         runtime.worker.stop()
         atexit.unregister(runtime.worker.drain)
+
+
+def running() -> Runtime | None:
+    """What looks at calls now; None while the process is not instrumented."""
+    return _runtime
 
 
 def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation | None:
@@ -103,7 +108,11 @@ def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
     if not is_instrumentation_enabled():
         return None
     request = requests.read_request(
-        exchange, knows=runtime.engine.knows, card_urls=runtime.card_urls, max_body=runtime.settings.max_body
+        exchange,
+        knows=runtime.engine.knows,
+        card_urls=runtime.card_urls,
+        max_body=runtime.settings.max_body,
+        correlation_key=runtime.settings.correlation_key,
     )
     if request is None or (runtime.excluded is not None and runtime.excluded.url_disabled(exchange.url())):
         return None
@@ -235,6 +244,7 @@ class Operation:
             # Auth flows set their header within the library's own call.
             request.credential = credentials.of_request(self._exchange.header)
             if isinstance(request, CallStarted):
+                correlation.mark_answer(request, header)
                 self._note_redirect(request, url)
         except Exception as error:
             self._runtime.internal_error("response", error)
@@ -377,11 +387,9 @@ class Operation:
             # The answer shows that the call was A2A after all.
             self._open_span()
             self._observe(self._request)
-        verdict = self._runtime.engine.observe(observation, self._context)
+        verdict = self._runtime.observe(observation, self._context)
         if verdict.findings:
             self._findings += verdict.findings
-        if verdict.transition is not None:
-            self._runtime.states.record(verdict.transition)
         self._error_type = enrich.describe(
             observation, verdict, self._attributes, self._span, self._runtime.metrics, self._error_type
         )

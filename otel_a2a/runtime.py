@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from opentelemetry._logs import LoggerProvider
+from opentelemetry.context import Context
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Tracer, TracerProvider, get_tracer
 from opentelemetry.util.http import ExcludeList
@@ -20,7 +21,9 @@ from otel_a2a.config import Settings
 from otel_a2a.engine import current, set_current
 from otel_a2a.engine.engine import Engine
 from otel_a2a.engine.rules import Rule
+from otel_a2a.engine.verdict import Verdict
 from otel_a2a.engine.worker import Worker
+from otel_a2a.observations import Observation
 from otel_a2a.packs import load_rules
 from otel_a2a.telemetry.events import EventLogger
 from otel_a2a.telemetry.metrics import A2AMetrics
@@ -51,6 +54,16 @@ class Runtime:
     on_operation: Callable[[], None] | None = None
     """Called at each A2A operation: attaches the processor to a provider that was set late."""
     _reported: set[tuple[str, str]] = field(default_factory=set)
+
+    def observe(self, observation: Observation, context: Context | None, *, enforce: bool = True) -> Verdict:
+        """Have the engine judge an observation, and write down what a task's state did.
+
+        ``context``: where its findings belong. ``enforce=False``: the application cannot be stopped here.
+        """
+        verdict = self.engine.observe(observation, context, enforce=enforce)
+        if verdict.transition is not None:
+            self.states.record(verdict.transition)
+        return verdict
 
     def internal_error(self, where: str, error: Exception) -> None:
         """A fault of ours: counted, logged once per place and kind, and never seen by the application."""

@@ -225,7 +225,8 @@ def deliver(engine: Engine, step: PushStep) -> None:
     request = step.request
     headers = request.header_fields().get
     delivery = Delivery(token=webhooks.token(headers), url=credentials.digest(request.url), verified=step.verified)
-    for seen in webhooks.deliveries(headers, request.content, delivery):
+    for seen in webhooks.read_told(headers, request.content):
+        seen.delivery = delivery
         engine.observe(seen, enforce=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_a2a.observations import ArtifactSeen, Channel, Delivery, Observation, TaskSeen
+from otel_a2a.observations import ArtifactSeen, Channel, Observation, TaskSeen
 from otel_a2a.wire import credentials, updates
 from otel_a2a.wire.reading import Headers, load, media_type
 
@@ -37,12 +37,9 @@ def read_delivery(headers: Headers, body: bytes) -> list[Observation]:
         return []
 
 
-def deliveries(headers: Headers, body: bytes, delivery: Delivery) -> list[TaskSeen | ArtifactSeen]:
-    """What ``read_delivery`` finds of tasks and artifacts, each with how it came. Never raises."""
-    told = [seen for seen in read_delivery(headers, body) if isinstance(seen, TaskSeen | ArtifactSeen)]
-    for seen in told:
-        seen.delivery = delivery
-    return told
+def read_told(headers: Headers, body: bytes) -> list[TaskSeen | ArtifactSeen]:
+    """What ``read_delivery`` finds of tasks and artifacts. Never raises."""
+    return [seen for seen in read_delivery(headers, body) if isinstance(seen, TaskSeen | ArtifactSeen)]
 
 
 def token(headers: Headers) -> str:
