@@ -8,7 +8,7 @@ from typing import Final
 
 from otel_a2a.exchange import Exchange
 from otel_a2a.observations import CallStarted, CardRequested
-from otel_a2a.wire import credentials, jsonrpc, partial, rest, urls
+from otel_a2a.wire import correlation, credentials, jsonrpc, partial, rest, urls
 from otel_a2a.wire.methods import says_a2a
 from otel_a2a.wire.reading import load
 
@@ -40,6 +40,7 @@ def read_request(
     knows: Callable[[str], bool],
     card_urls: Collection[str] = (),
     max_body: int = 1_048_576,
+    correlation_key: str = "",
 ) -> CallStarted | CardRequested | None:
     """What a request asks of an agent; None where it is no A2A request. Never raises.
 
@@ -48,17 +49,27 @@ def read_request(
         knows: whether an endpoint, in the form of ``urls.endpoint``, is known as an agent's interface.
         card_urls: URLs in the form of ``urls.fetch_url`` that serve a card besides the well-known ones.
         max_body: bytes; of a larger body only the ends are looked at, and the call is marked as not judged.
+        correlation_key: header or metadata member by which a gateway says what belongs together; empty: none does.
     """
     try:
-        if exchange.method == "GET":
-            return _card_request(exchange, knows, card_urls) or _without_body(exchange, knows)
-        if exchange.method == "POST":
-            return _post(exchange, knows, max_body)
-        if exchange.method == "DELETE":
-            return _without_body(exchange, knows)
+        found = _read(exchange, knows, card_urls, max_body)
+        if correlation_key and isinstance(found, CallStarted):
+            correlation.mark_request(found, exchange, correlation_key, max_body)
+        return found
     except Exception:
         # An exchange of a foreign library, and bytes of anybody: no fault of reading may become the application's.
         return None
+
+
+def _read(
+    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str], max_body: int
+) -> CallStarted | CardRequested | None:
+    if exchange.method == "GET":
+        return _card_request(exchange, knows, card_urls) or _without_body(exchange, knows)
+    if exchange.method == "POST":
+        return _post(exchange, knows, max_body)
+    if exchange.method == "DELETE":
+        return _without_body(exchange, knows)
     return None
 
 

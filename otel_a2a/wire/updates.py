@@ -15,7 +15,7 @@ from otel_a2a.observations import (
     Observation,
     TaskSeen,
 )
-from otel_a2a.wire import parts, states
+from otel_a2a.wire import correlation, parts, states
 from otel_a2a.wire.reading import field, flag, integer, items, mapping, text
 
 _MEMBERS: Final = {
@@ -116,6 +116,7 @@ def _task(value: Mapping[str, Any], call: CallStarted | None, channel: str, form
         artifacts=tuple(parts.artifact_facts(item, dialect) for item in artifacts if isinstance(item, dict)),
         generation=integer(value.get("generation")) or None,
         has_message=bool(status.get("message")),
+        correlation=correlation.of_answer(value, call),
     )
 
 

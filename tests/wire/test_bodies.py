@@ -165,7 +165,7 @@ REPEATS = [b"data: abcdefgh\n\n" * 40, b"data: a\r\n\r\n" * 40, b"".join(b"data:
 @pytest.mark.parametrize("stream", REPEATS)
 @pytest.mark.parametrize("kind", ["gzip, not flushed", "deflate", "deflate, raw"])
 def test_a_code_that_covers_many_events_is_never_handed_on(kind: str, stream: bytes) -> None:
-    """A compressor that is not flushed writes forty events as one: the refused one stays back, if need be with others."""
+    """A compressor that is not flushed writes many events as one: the refused one stays back, maybe with others."""
     encoding, chunks = encoded(kind, [stream])
     for refused in range(40):
         _, passed = handed_on(encoding, [b"".join(chunks)], refused)
