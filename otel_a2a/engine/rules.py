@@ -11,7 +11,8 @@
             yield Hit("task … had already ended …", task=task)
 
 A pack is a module attribute ``RULES``, a tuple of rules; the entry-point group ``otel_a2a_rules`` names one such module
-per third-party pack.
+per third-party pack. What people read beside the findings is a ``Guide``, in the declaration or in
+``guides/<boundary>.toml`` of the pack.
 """
 
 from __future__ import annotations
@@ -80,6 +81,24 @@ class View:
         return self.agent.documents.values() if self.agent else ()
 
 
+@dataclass(slots=True, frozen=True)
+class Guide:
+    """What people want to know of a rule beside its summary: two or three plain sentences each, in Markdown."""
+
+    why: str
+    """Why it hurts."""
+    look_alike: str
+    """The legal traffic that most resembles it, and is not reported."""
+    remedy: str
+    """What to do."""
+    safe_in: str = ""
+    """What mode ``raise`` does with it, where the rule's declaration does not tell the whole of it."""
+    by_default: str = ""
+    """The level in the profile ``default``, or ``off``, where that is not the declared one."""
+    settings: tuple[str, ...] = ()
+    """Fields of ``Settings`` that the rule depends on."""
+
+
 RuleFunction = Callable[[Any, View, "Settings"], Iterable[Hit]]
 
 
@@ -99,6 +118,8 @@ class Rule:
     function: RuleFunction
     ruleset: str = RULESET
     version: str = "1"
+    guide: Guide | None = None
+    """None: it is in ``guides/<boundary>.toml`` beside the rule, or there is none."""
 
     @property
     def reference(self) -> str:
@@ -119,6 +140,7 @@ def rule(
     summary: str,
     ruleset: str = RULESET,
     version: str = "1",
+    guide: Guide | None = None,
 ) -> Callable[[RuleFunction], Rule]:
     """Declare the decorated function as a rule."""
 
@@ -136,6 +158,7 @@ def rule(
             function,
             ruleset=ruleset,
             version=version,
+            guide=guide,
         )
 
     return declare
