@@ -70,6 +70,8 @@ class Settings:
     clock_skew: float = 5.0
     gateway_rewrites_ids: bool = False
     """A declared gateway gives tasks and contexts other ids (seed 001)."""
+    correlation_key: str = ""
+    """Header or metadata member by which such a gateway says what belongs together; the same for all of a task."""
     pinned_cards: tuple[str, ...] = ()
     """Host globs of agents whose card is pinned: no rule about cards applies."""
     watched_elsewhere: bool = False

@@ -91,6 +91,12 @@ OTEL_PYTHON_A2A_CLOCK_SKEW = "OTEL_PYTHON_A2A_CLOCK_SKEW"
 OTEL_PYTHON_A2A_GATEWAY_REWRITES_IDS = "OTEL_PYTHON_A2A_GATEWAY_REWRITES_IDS"
 """Whether a gateway in between gives tasks and contexts other ids, as agreed. Default: ``false``."""
 
+OTEL_PYTHON_A2A_CORRELATION_KEY = "OTEL_PYTHON_A2A_CORRELATION_KEY"
+"""Header, or member of A2A ``metadata``, by which such a gateway says what belongs together.
+
+It has the same value in all requests and answers about one task. Default: none.
+"""
+
 OTEL_PYTHON_A2A_RAISE_IN_STREAM = "OTEL_PYTHON_A2A_RAISE_IN_STREAM"
 """Whether ``raise`` also acts in the middle of a stream. Default: ``false``, since some servers then cancel the run."""
 
@@ -101,10 +107,9 @@ OTEL_PYTHON_A2A_TRANSITION_EVENTS = "OTEL_PYTHON_A2A_TRANSITION_EVENTS"
 """Whether every change of a task's state is also a log event. Default: ``false``."""
 
 OTEL_PYTHON_A2A_PROPAGATE = "OTEL_PYTHON_A2A_PROPAGATE"
-"""Whether trace context is added to the headers of A2A calls: ``true``, ``false``, or a list of globs of those ``host`` or
-``host:port`` that get it.
+"""Whether trace context is added to the headers of A2A calls: ``true``, ``false``, or a list of the agents that get it.
 
-Default: ``true``.
+They are globs of ``host`` or ``host:port``. Default: ``true``.
 """
 
 OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS = "OTEL_PYTHON_A2A_SUPPRESS_SDK_SPANS"

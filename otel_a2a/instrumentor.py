@@ -66,6 +66,7 @@ class A2AConfiguration:
     card_failure_window: float | str | None = None
     clock_skew: float | str | None = None
     gateway_rewrites_ids: bool | str | None = None
+    correlation_key: str | None = None
     raise_in_stream: bool | str | None = None
     state_spans: bool | str | None = None
     transition_events: bool | str | None = None

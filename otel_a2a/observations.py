@@ -353,6 +353,12 @@ class CallStarted(Observation):
     """The application had a span of its own around the call."""
     hints: Hints | None = None
     """What the application said about the call (``otel_a2a.local``)."""
+    correlation_key: str = ""
+    """Header or metadata member by which a gateway that rewrites ids says what belongs together; empty: none does."""
+    correlation: str = ""
+    """Its value in the request."""
+    answered_correlation: str = ""
+    """Its value in the answer's headers."""
     answered_task: str = field(default="", init=False)
     """The first task in the answer; noted by the engine."""
 
@@ -435,6 +441,8 @@ class TaskSeen(Observation):
     artifacts: tuple[ArtifactFacts, ...] = ()
     generation: int | None = None
     has_message: bool = False
+    correlation: str = ""
+    """The value of the call's ``correlation_key`` in the answer."""
     delivery: Delivery | None = None
     """Webhooks only."""
 

@@ -108,6 +108,14 @@ def read_names(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for item in items if (text := str(item).strip())))
 
 
+def read_word(value: object) -> str:
+    """One name without spaces."""
+    text = str(value).strip()
+    if not isinstance(value, str) or not text or any(character.isspace() for character in text):
+        raise Refused("is not one name without spaces")
+    return text
+
+
 def read_set(value: object) -> frozenset[str]:
     return frozenset(read_names(value))
 
@@ -164,6 +172,7 @@ READERS: Final[dict[str, Reader]] = {
     "card_failure_window": read_seconds,
     "clock_skew": read_seconds,
     "gateway_rewrites_ids": read_boolean,
+    "correlation_key": read_word,
     "raise_in_stream": read_boolean,
     "state_spans": read_boolean,
     "transition_events": read_boolean,

@@ -19,8 +19,8 @@
     [agents.rules."task-lost"]
     action = "off"
 
-A file that extends another adds to it: single values of one key replace those before, agents are appended. What is set at
-an agent wins over what is set for all, by whomever.
+A file that extends another adds to it: single values of one key replace those before, agents are appended. What is set
+at an agent wins over what is set for all, by whomever.
 """
 
 from __future__ import annotations

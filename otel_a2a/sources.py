@@ -152,7 +152,7 @@ def as_text(value: object) -> str:
         return str(value.value)
     if isinstance(value, tuple | frozenset):
         return ",".join(sorted(value) if isinstance(value, frozenset) else value) or "nothing"
-    if value is None:
+    if value is None or value == "":
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -160,11 +160,9 @@ def as_text(found: Mapping[str, Any]) -> str:
         _table("Settings", [(each["name"], _text(each["value"]), each["source"]) for each in found["settings"]])
     )
     if found["agents"]:
-        rows = [
-            (each["host"], " ".join(f"{name}={_text(value)}" for name, value in each["settings"].items()), each["source"])
-            for each in found["agents"]
-        ]
-        parts.append(_table("Agents", rows))
+        parts.append(
+            _table("Agents", [(each["host"], _pairs(each["settings"]), each["source"]) for each in found["agents"]])
+        )
     if found["policy"]:
         rows = [
             (
@@ -183,6 +181,10 @@ def as_text(found: Mapping[str, Any]) -> str:
     parts.append(_table("Providers", [(signal, name) for signal, name in found["providers"].items()]))
     parts.append(_table("Rules", [(each["name"], each["level"], each["action"]) for each in found["rules"]]))
     return "\n\n".join(parts)
+
+
+def _pairs(settings: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={_text(value)}" for name, value in settings.items())
 
 
 def _text(value: Any) -> str:

@@ -148,6 +148,12 @@ def same_context(task: Task, seen: TaskSeen) -> bool:
     return not seen.context_id or not task.context_id or seen.context_id == task.context_id
 
 
+def belongs_elsewhere(named: Task | None, call: CallStarted, seen: TaskSeen) -> bool:
+    """Whether a gateway that rewrites ids says that an answer belongs to something else than the message did."""
+    expected = call.correlation or (named.correlation if named is not None else "")
+    return bool(expected and seen.correlation) and expected != seen.correlation
+
+
 def intact(task: Task, artifacts: Iterable[ArtifactFacts], before: int) -> bool:
     """Whether every artifact received before ``before`` is still there. Unknown counts as intact."""
     if task.artifacts_forgotten:

@@ -169,6 +169,8 @@ class Task:
     """The span of the call that created it, or first showed it."""
     hints: Hints | None = None
     references: frozenset[str] = frozenset()
+    correlation: str = ""
+    """What a gateway that rewrites ids said it belongs to, at first."""
     # --- states
     state: str = ""
     state_seq: int = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
+from otel_a2a.engine import order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
@@ -44,14 +45,17 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
 
     In 0.x the specification is less explicit: information there, unless the card declares history (seed 001) or the
     profile keeps to the specification's later word. A named task that had ended is ``terminal-task-reused``'s alone.
+    Behind a gateway that rewrites ids its own correlation counts instead (seed 001), where there is one on both sides.
     """
     call = seen.call
     if call is None or not call.is_send or not call.task_id or call.answered_task or seen.task_id == call.task_id:
         return
-    if settings.gateway_rewrites_ids or seen.form == Form.LISTED or call.protocol_version == "0.1":
+    if seen.form == Form.LISTED or call.protocol_version == "0.1":
         return
     named = view.ledger.task(view.agent, call.tenant, call.task_id)
     if named is not None and named.terminal:
+        return
+    if settings.gateway_rewrites_ids and not order.belongs_elsewhere(named, call, seen):
         return
     declared = any(document.current.card.state_transition_history for document in view.documents)
     binding = _is_1_x(call) or declared or settings.continuation_is_binding

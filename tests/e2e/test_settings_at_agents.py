@@ -127,6 +127,25 @@ def test_ids_that_a_gateway_rewrites_everywhere(telemetry: Telemetry, monkeypatc
     assert findings(telemetry) == []
 
 
+@pytest.mark.parametrize(("conversations", "diverged"), [(("c-1", "c-1"), False), (("c-1", "c-2"), True)])
+def test_a_gateways_own_correlation_counts_instead_of_the_ids(
+    conversations: tuple[str, str], diverged: bool, telemetry: Telemetry
+) -> None:
+    """Two task ids of one conversation are one task; an answer out of another one is another task (seed 001)."""
+
+    def answer(method: str, params: dict[str, Any]) -> Any:
+        told = another_task(method, params)
+        told["task"]["metadata"] = {"X-Conversation": conversations[len(agent.received) - 1]}
+        return told
+
+    agent = ScriptedAgent(answer)
+    settings = {"gateway_rewrites_ids": True, "correlation_key": "X-Conversation"}
+    with serve(agent.app) as base, telemetry.instrumented(**settings), httpx.Client() as client:
+        for params in (send("x", "m1"), send("y", "m2", task_id="of-m1")):
+            client.post(f"{base}/rpc", json=envelope("SendMessage", params), headers=HEADERS)
+    assert findings(telemetry) == ([("continuation-diverged", host(base))] if diverged else [])
+
+
 def test_trace_context_goes_to_the_named_hosts_alone(telemetry: Telemetry, tmp_path: Path) -> None:
     """Both calls are seen; a partner that is not named learns nothing of the trace."""
     agents = ScriptedAgent(works), ScriptedAgent(works)

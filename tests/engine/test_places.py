@@ -12,7 +12,7 @@ from otel_a2a.config import AgentSettings, Settings
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Disposition
 from otel_a2a.engine.strictness import CACHE
-from otel_a2a.observations import Method
+from otel_a2a.observations import Channel, Form, Method, TaskSeen
 from otel_a2a_policies import RULES
 from tests.support.world import CANCELED, CARD_URL, COMPLETED, ENDPOINT, HOST, SUBMITTED, WORKING, World, message
 
@@ -149,6 +149,41 @@ def test_ids_that_a_gateway_rewrites(tmp_path: Path) -> None:
     ]
     assert found.task("t1").disposition == Disposition.ACTIVE
     assert found.task("t2").disposition == Disposition.DIVERGED
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "diverged"),
+    [
+        ("", "c-1", False),
+        ("", "c-2", True),
+        ("c-1", "c-1", False),
+        ("c-1", "c-2", True),
+        ("c-2", "c-2", False),
+        ("c-1", "", False),
+        ("", "", False),
+    ],
+)
+def test_what_a_gateway_says_of_what_belongs_together(asked: str, answered: str, diverged: bool) -> None:
+    """Its correlation is compared, the request's or else the named task's, and only where both sides state one."""
+    found = World(rule_set=RULES, gateway_rewrites_ids=True, correlation_key="X-Conversation")
+    first = found.leaves(Method.SEND_MESSAGE)
+    first.correlation = "c-1"
+    found.answers(first, WORKING)
+    call = found.leaves(Method.SEND_MESSAGE, "t1", sent=message("more", "m2"))
+    call.correlation = asked
+    found.observe(
+        TaskSeen(
+            call=call,
+            channel=Channel.RESPONSE,
+            form=Form.SNAPSHOT,
+            task_id="t2",
+            context_id="c1",
+            state=WORKING,
+            correlation=answered,
+        )
+    )
+    assert found.rules() == (["continuation-diverged"] if diverged else [])
+    assert found.task("t1").disposition == (Disposition.DIVERGED if diverged else Disposition.ACTIVE)
 
 
 def test_a_fence_around_one_agent(tmp_path: Path) -> None:

@@ -67,7 +67,9 @@ def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: Task
     """The first task in the answer is what the agent made of the message."""
     call.answered_task = seen.task_id
     named = ledger.task(agent, call.tenant, call.task_id)
-    if named is not None and call.task_id != seen.task_id and not named.terminal and not ledger.rewrites_ids(agent):
+    if named is None or call.task_id == seen.task_id or named.terminal:
+        return
+    if not ledger.rewrites_ids(agent) or order.belongs_elsewhere(named, call, seen):
         named.diverged = True
 
 
@@ -127,6 +129,7 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
         if context_id and len(task.contexts) < CONTEXTS:
             task.contexts.add(context_id)
     task.answered_seq = seen.seq
+    task.correlation = task.correlation or seen.correlation or call.correlation
     if call.method in READS:
         task.read_at = seen.at
     if call.method == Method.GET_TASK and seen.form == Form.SNAPSHOT:
