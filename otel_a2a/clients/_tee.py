@@ -145,10 +145,7 @@ class SyncChunks:
         if chunk is None:
             self._finish()
             raise StopIteration
-        part = tap.pass_on(chunk)
-        if tap.error is not None and not part:
-            self._refuse(tap.error)
-        return part
+        return tap.pass_on(chunk)
 
     def close(self) -> None:
         """What the generator has that stood here before us."""
@@ -217,10 +214,7 @@ class AsyncChunks(AsyncGenerator[bytes, None]):
         if chunk is None:
             await self._finish()
             raise StopAsyncIteration
-        part = tap.pass_on(chunk)
-        if tap.error is not None and not part:
-            await self._refuse(tap.error)
-        return part
+        return tap.pass_on(chunk)
 
     async def asend(self, value: None) -> bytes:
         """As ``__anext__``: nothing that is sent means anything to a byte stream."""

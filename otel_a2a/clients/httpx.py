@@ -135,15 +135,12 @@ def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, opera
     try:
         ours.respond(response.status_code, response.headers.get, str(response.url))
         content = _content(response)
-        if content is None and not response.is_closed:
+        if content is None:
             response.stream = tee(response.stream, ours)
-            return
     except Exception as error:
         ours.end(type(error).__name__, error)
         return
-    if content is None:
-        ours.end("closed-early")
-    else:
+    if content is not None:
         ours.body(content)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -168,6 +168,37 @@ def test_iterator_that_is_given_up_means_nothing_yet(operation: RecordingOperati
     assert operation.calls == []
     tee.close()
     assert operation.calls == ["inner closed", "end"]
+
+
+def test_stream_that_we_have_closed_is_not_closed_again(operation: RecordingOperation) -> None:
+    """After a refusal the connection is closed already; what the program then closes is nothing."""
+    operation.cut, operation.refusal = (lambda chunk: 0), LookupError("refused")
+    tee = SyncTee(Stream(operation, [b"a", b"b"]), operation)
+    chunks = iter(tee)
+    assert next(chunks) == b""
+    with pytest.raises(LookupError):
+        next(chunks)
+    tee.close()
+    assert operation.calls == ["end", "inner closed"]
+
+
+async def test_closing_the_iterator_closes_the_inner_one(operation: RecordingOperation) -> None:
+    """httpx2 closes the generator it finds here, and waits for what that one has to do."""
+    left: list[str] = []
+
+    class Cleaning(Stream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            try:
+                yield b"a"
+            finally:
+                await asyncio.sleep(0)
+                left.append("clean")
+
+    chunks: Any = aiter(AsyncTee(Cleaning(operation, []), operation))
+    assert isinstance(chunks, AsyncGenerator)
+    await chunks.__anext__()
+    await chunks.aclose()
+    assert left == ["clean"]
 
 
 def test_attributes_are_those_of_the_inner_stream(operation: RecordingOperation) -> None:

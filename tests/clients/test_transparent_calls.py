@@ -137,7 +137,13 @@ async def form_and_files(side: Side) -> None:
     async with side.open(side.client()) as client:
         await side.do(client.post(side.url("/"), data={"a": "1"}))
         headers = {"content-type": "multipart/form-data; boundary=b"}
-        await side.do(client.post(side.url("/"), files={"f": ("n", b"data")}, headers=headers))
+        request = client.build_request("POST", side.url("/"), files={"f": ("n", b"data")}, headers=headers)
+        await side.do(client.send(request))
+        # Older versions invent a boundary, however much they are told one.
+        boundary = request.headers["content-type"].partition("boundary=")[2].encode()
+        assert boundary in side.server.received[-1].body
+        for received in side.server.received:
+            received.body = received.body.replace(boundary, b"b")
 
 
 @calls()

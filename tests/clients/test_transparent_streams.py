@@ -91,7 +91,9 @@ async def forgotten_half_way(side: Side) -> None:
         for _ in range(50):
             await asyncio.sleep(0)
     side.log.append(await gone_soon(side))
-    await side.close(client)
+    with side.noting():
+        # Older versions complain of the response that nobody has closed.
+        await side.close(client)
 
 
 @streams("closed-early")
@@ -114,7 +116,9 @@ async def never_read_and_forgotten(side: Side) -> None:
     side.look(response)
     del response
     gc.collect()
-    await side.close(client)
+    with side.noting():
+        # Older versions complain of the response that nobody has closed.
+        await side.close(client)
     side.log.append(await gone_soon(side))
 
 
