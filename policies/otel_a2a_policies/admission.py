@@ -73,8 +73,8 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
     summary="New work was sent on a card that was too old, or that the application had refused.",
 )
 def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Older than the card's own ``max-age``, else than ``max_card_age`` or the hinted duration; or every document
-    refused.
+    """Older than the card's own ``max-age``, else than ``max_card_age`` or the hinted duration; older than
+    ``card_age_limit`` in any case; or every document refused.
 
     Silent where nothing says how old a card may be. A ``max-age`` of 0 allows for the time of the clock skew: the card
     was fetched for this very call. Once per agent, revision and stale period.
