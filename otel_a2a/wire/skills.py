@@ -20,18 +20,13 @@ def ids(card: Mapping[str, Any]) -> frozenset[str]:
 
 def input_modes(card: Mapping[str, Any]) -> frozenset[str]:
     """The media types of ``defaultInputModes`` and of every skill."""
-    modes = set(_texts(card.get("defaultInputModes")))
-    for skill in _skills(card):
-        modes.update(_texts(skill.get("inputModes")))
-    return frozenset(modes)
+    return _modes(card, "defaultInputModes", "inputModes")
 
 
 def all_modes(card: Mapping[str, Any]) -> str:
-    """A digest over every input and output mode, of the card and of each skill: equal for the same modes in any
-    order."""
-    parts = [_both(card, "defaultInputModes", "defaultOutputModes")]
-    parts += sorted(f"{skill.get('id')}:{_both(skill, 'inputModes', 'outputModes')}" for skill in _skills(card))
-    return hashlib.sha256("|".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    """A digest over the media types that the agent takes and gives, in any order, through whichever skill."""
+    taken, given = sorted(input_modes(card)), sorted(_modes(card, "defaultOutputModes", "outputModes"))
+    return hashlib.sha256(f"{taken}>{given}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def durations(card: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
@@ -48,8 +43,11 @@ def _skills(card: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from (skill for skill in skills if isinstance(skill, dict)) if isinstance(skills, list) else ()
 
 
-def _both(entry: Mapping[str, Any], inputs: str, outputs: str) -> str:
-    return ",".join(sorted(_texts(entry.get(inputs)))) + ">" + ",".join(sorted(_texts(entry.get(outputs))))
+def _modes(card: Mapping[str, Any], of_card: str, of_skill: str) -> frozenset[str]:
+    modes = set(_texts(card.get(of_card)))
+    for skill in _skills(card):
+        modes.update(_texts(skill.get(of_skill)))
+    return frozenset(modes)
 
 
 def _texts(value: Any) -> list[str]:
