@@ -12,9 +12,14 @@ from otel_a2a.config import AgentSettings, Settings
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Disposition
 from otel_a2a.engine.strictness import CACHE
-from otel_a2a.observations import Channel, Form, Method, TaskSeen
+from otel_a2a.observations import (
+    Channel,
+    Form,
+    Method,
+    TaskSeen,
+)
 from otel_a2a_policies import RULES
-from tests.support.world import CANCELED, CARD_URL, COMPLETED, ENDPOINT, HOST, SUBMITTED, WORKING, World, message
+from tests.support.world import CARD_URL, COMPLETED, ENDPOINT, HOST, WORKING, World, message
 
 OTHER = "https://other.example/a2a"
 
@@ -264,82 +269,3 @@ def test_a_webhook_that_a_pinned_card_promises(tmp_path: Path) -> None:
         found.send(WORKING, push=True)
         found.card(push=False)
         assert falls_due(found, 61) == expected
-
-
-# --- what only a profile asks
-
-
-def test_an_orphan_that_nobody_resolves() -> None:
-    """Under ``fenced`` a live task is found a minute after its card has changed; under ``default`` it is none."""
-    for profile, expected in (("fenced", [("orphan-unresolved", HOST)]), ("default", []), ("authority", [])):
-        found = World(profile=profile, rule_set=RULES)
-        found.card()
-        found.send(WORKING)
-        found.card(skills=("pay",))
-        assert falls_due(found, 59) == []
-        assert falls_due(found, 2) == expected
-        assert falls_due(found, 3600) == []
-
-
-@pytest.mark.parametrize("way_out", ["cancelled", "ended", "back", "restarted"])
-def test_an_orphan_that_is_resolved(way_out: str) -> None:
-    """It was cancelled, had ended, the card went back, or the task was made after the change."""
-    found = World(profile="fenced", rule_set=RULES)
-    found.card()
-    if way_out == "restarted":
-        found.card(skills=("pay",))
-    found.send(WORKING)
-    if way_out != "restarted":
-        found.card(skills=("pay",))
-    if way_out == "cancelled":
-        found.cancel("t1", CANCELED)
-    elif way_out == "ended":
-        found.get("t1", COMPLETED)
-    elif way_out == "back":
-        found.card()
-    assert falls_due(found, 3600) == []
-
-
-def test_an_orphan_that_was_found_late(tmp_path: Path) -> None:
-    """An observer that never saw another card accuses nobody."""
-    found = World(profile="fenced", rule_set=RULES)
-    found.get("t1", WORKING)
-    found.card(skills=("pay",))
-    assert falls_due(found, 3600) == []
-
-
-def test_a_live_task_that_is_submitted_again() -> None:
-    """A2A forbids only the way back from an end, and so does ``spec``."""
-    for profile, rules in (("default", ["backward-transition"]), ("spec", [])):
-        found = World(profile=profile, rule_set=RULES)
-        found.send(WORKING)
-        found.get("t1", SUBMITTED)
-        assert found.rules() == rules
-        found.get("t1", COMPLETED)
-        found.get("t1", SUBMITTED)
-        assert found.rules()[len(rules) :] == ["backward-transition", "terminal-state-changed", "task-id-reused"]
-
-
-@pytest.mark.parametrize(
-    ("stated", "seconds", "stale"),
-    [(None, 119, False), (None, 121, True), (60, 61, True), (300, 121, True), (300, 119, False)],
-)
-def test_a_card_under_version_fenced_is_fresh(stated: float | None, seconds: float, stale: bool) -> None:
-    """120 seconds are the limit: a shorter age that is set wins, a longer one does not."""
-    more: dict[str, Any] = {"max_card_age": stated} if stated is not None else {}
-    found = World(profile="version-fenced", rule_set=RULES, **more)
-    found.card()
-    found.passes(seconds)
-    found.send(WORKING)
-    assert found.levels("created-from-stale-card") == (["violation"] if stale else [])
-
-
-def test_a_cards_own_age_is_no_excuse_under_version_fenced() -> None:
-    """What the card says of its own age counts only where it is shorter."""
-    for max_age, seconds, expected in ((3600.0, 121, ["violation"]), (30.0, 31, ["violation"]), (30.0, 29, [])):
-        found = World(profile="version-fenced", rule_set=RULES)
-        found.card()
-        next(iter(found.engine.ledger.by_endpoint.values())).documents[(CARD_URL, False, "")].max_age = max_age
-        found.passes(seconds)
-        found.send(WORKING)
-        assert found.levels("created-from-stale-card") == expected
