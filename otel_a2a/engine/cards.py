@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_a2a.config import Settings, names_host
-from otel_a2a.engine.records import Agent, CardDocument, Discovery
-from otel_a2a.observations import CallStarted, Hints, LocalDecision, SpanRef
+from otel_a2a.engine.records import Agent, CardDocument, CardVersion, Discovery
+from otel_a2a.observations import CallStarted, CardFacts, CardFetched, CardFetchFailed, Hints, LocalDecision, SpanRef
 
 if TYPE_CHECKING:
     from otel_a2a.engine.ledger import Ledger
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CAUSE_WINDOW = 2.0
 """Seconds within which one thing is taken for the cause of another where no trace tells (G9)."""
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+NOT_ALLOWED = 405
+NOT_FOR_YOU = (401, 403)
 
 
 def covering(agent: Agent | None, endpoint: str) -> list[CardDocument]:
@@ -35,6 +37,22 @@ def governing(agent: Agent | None, endpoint: str) -> CardDocument | None:
     """The card in force: the newest accepted document that lists ``endpoint``, extended over public."""
     accepted = [document for document in covering(agent, endpoint) if not document.rejected]
     return max(accepted, key=lambda document: (document.key[1], document.fetched_seq), default=None)
+
+
+def said_before(document: CardDocument | None, fetched: CardFetched) -> CardVersion | None:
+    """What a document said at its last fetch, to compare ``fetched`` with. None where that would compare nothing.
+
+    Nothing is compared with a copy out of a cache, nor with the card of another agent at the same address (G3).
+    """
+    if document is None or not document.history or fetched.card is None or fetched.from_cache:
+        return None
+    held = document.current
+    return None if is_another_agent(held.card, fetched.card) else held
+
+
+def is_another_agent(held: CardFacts, card: CardFacts) -> bool:
+    """Whether another agent answers at this address now: a reused port, another deployment (G3)."""
+    return bool(card.name and held.name) and card.name != held.name
 
 
 def age(document: CardDocument, now: float) -> float:
@@ -72,6 +90,27 @@ def base_of(url: str) -> str:
         if url.endswith(path):
             return url.removesuffix(path)
     return url
+
+
+def is_failure(ledger: Ledger, failed: CardFetchFailed) -> bool:
+    """Whether a fetch that brought no document means that the card could not be had (G8).
+
+    Not the loser of a race, which began before another attempt had the card; not the well-known path that this agent
+    does not have, beside the one that it has; not a refusal to show the card without the credential with which it was
+    had.
+    """
+    request, status = failed.request, failed.status
+    if request.extended or status == NOT_ALLOWED:
+        return False
+    discovery = ledger.discoveries.get(base_of(request.url))
+    if discovery is None or not discovery.success_seq:
+        return True
+    if 0 < request.seq < discovery.success_seq:
+        return False
+    if status is None or status >= 500:
+        return True
+    credentials = {document.key[2] for document in ledger.documents_at(request.url)}
+    return bool(credentials) and (status not in NOT_FOR_YOU or request.credential in credentials)
 
 
 def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str) -> Discovery | None:

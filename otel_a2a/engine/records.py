@@ -306,6 +306,13 @@ class Send:
     unanswered_seq: int = 0
     """When it ended without an answer; 0 while it is under way."""
 
+    def is_repeated(self, message: SentMessage, context_id: str) -> bool:
+        """Whether ``message`` is this one again: the same id, or the same parts in the same context."""
+        if message.message_id and message.message_id == self.message.message_id:
+            return True
+        same_parts = bool(message.parts) and message.parts == self.message.parts
+        return same_parts and bool(context_id) and context_id == self.context_id
+
 
 @dataclass(slots=True, eq=False)
 class Agent:
@@ -328,8 +335,9 @@ class Agent:
     """It has answered with messages, and never with a task (rules.md, G11)."""
     refused_seq: int = 0
     """When its task endpoint last answered 401, 403, 404 or 410 and no A2A error."""
-    refused_message: SentMessage | None = None
     refused_credential: str = ""
+    first_call_seq: int = 0
+    """When the first call to it left."""
     artifact_owners: OrderedDict[tuple[str, str], Owner] = field(default_factory=OrderedDict)
     """Artifact id and digest → who had it first: the newest few."""
     artifact_contexts: OrderedDict[str, set[str]] = field(default_factory=OrderedDict)

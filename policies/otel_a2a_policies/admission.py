@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards
+from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import (
     AgentCardDivergenceError,
@@ -18,10 +19,11 @@ from otel_a2a.errors import (
     CardTaskBoundaryError,
     TaskResurrectionError,
 )
-from otel_a2a.observations import CallStarted, CardFetched, Method, SentMessage
+from otel_a2a.observations import CallStarted, CardFetched, Method
 
 REPEAT_WINDOW = 600.0
 """Seconds within which a repeated send duplicates the one before."""
+_ANYTHING = ("*", "*/*", "file", "data")
 
 
 @rule(
@@ -38,7 +40,9 @@ REPEAT_WINDOW = 600.0
 def created_without_card(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """The newest discovery failed (G8) and no accepted, unexpired document covers the interface.
 
-    With an unexpired copy it is an improvement, unless the profile takes seeds 000 and 004 to the letter.
+    With an unexpired copy it is an improvement, unless the profile takes seeds 000 and 004 to the letter. So it is
+    where the client had called the agent before its card was first asked for here: it may hold a copy that was not
+    seen.
     """
     if not _admits_by_card(call, view, settings):
         return
@@ -50,13 +54,17 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
         for document in cards.covering(view.agent, call.endpoint)
         if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints)
     ]
+    agent = view.agent
+    held = bool(copies) or (
+        agent is not None and not agent.documents and 0 < agent.first_call_seq < discovery.failure_seq
+    )
     yield Hit(
         f"new work was sent while the agent's card could not be fetched ({discovery.reason}): what it offers now is "
         f"unknown. "
         "Fetch the card first, and send when that succeeds",
         discriminator=f"{discovery.base}@{discovery.success_seq}",
         card_revision=copies[0].current.revision if copies else "",
-        level=Level.IMPROVEMENT if copies and not settings.stale_is_violation else None,
+        level=Level.IMPROVEMENT if held and not settings.stale_is_violation else None,
         per_agent=True,
     )
 
@@ -117,19 +125,19 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
 def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """401, 403, 404 or 410 with a body that is no A2A error, no success since, and no card fetch finished since.
 
-    The same message with another credential is the answer to a 401, and no new work.
+    Whatever is sent with another credential than the one that was turned away is the answer to that: several messages
+    may have been turned away at once when a token ran out. A fetch that failed has finished too; what follows then is
+    ``created-without-card``'s. Silent where no card of the agent was seen: there is none to fetch again.
     """
     agent = view.agent
     if agent is None or not _admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
         return
-    again = (
-        call.message is not None and agent.refused_message is not None and _repeats(call.message, agent.refused_message)
-    )
-    if again and call.credential != agent.refused_credential:
+    if not agent.documents or call.credential != agent.refused_credential:
         return
     discovery = cards.newest_discovery(view.ledger, agent, call.endpoint)
     fetched = max((document.fetched_seq for document in agent.documents.values()), default=0)
-    if max(fetched, discovery.success_seq if discovery else 0) > agent.refused_seq:
+    looked = max(discovery.success_seq, discovery.failure_seq) if discovery is not None else 0
+    if max(fetched, looked) > agent.refused_seq:
         return
     yield Hit(
         "the agent's endpoint turned a call away, and new work was sent there without fetching the card again: the "
@@ -152,7 +160,11 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
     summary="New work was sent for a skill that the agent does not offer.",
 )
 def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The hinted skill is in none of the accepted documents; an improvement where the newest of them is stale."""
+    """The hinted skill is in none of the accepted documents.
+
+    An improvement where the newest of them is stale, or announces an extended card that was not fetched here: that one
+    may well offer the skill.
+    """
     skill = call.hints.skill if call.hints is not None else ""
     if not skill or not _admits_by_card(call, view, settings):
         return
@@ -161,11 +173,12 @@ def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> I
         return
     newest = max(accepted, key=lambda document: document.fetched_seq)
     stale = cards.is_stale(newest, view.now, settings, call.hints)
+    extended = newest.current.card.extended_card and not any(document.key[1] for document in accepted)
     yield Hit(
         f"new work was sent for skill {skill!r}, which card revision {short(newest.current.revision)} does not offer",
         discriminator=f"{skill}@{newest.current.revision}",
         card_revision=newest.current.revision,
-        level=Level.IMPROVEMENT if stale else None,
+        level=Level.IMPROVEMENT if stale or extended else None,
         per_agent=True,
     )
 
@@ -215,11 +228,16 @@ def operation_not_advertised(call: CallStarted, view: View, settings: Settings) 
     summary="A task was retried that had not ended, or under its own id.",
 )
 def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Declared by ``hints(retry_of=…)``. A task that is lost, poisoned, diverged or abandoned may be retried."""
-    if not call.is_send or call.hints is None or not call.hints.retry_of or view.agent is None:
+    """Declared by ``hints(retry_of=…)``, at the same agent or at another one, where both would run.
+
+    A task that is lost, poisoned, diverged or abandoned may be retried, and under ``fenced`` one that a change of the
+    card has orphaned. In 0.1 a message under the id of an ended task is how one is begun anew.
+    """
+    if not call.is_send or call.hints is None or not call.hints.retry_of:
         return
-    old = view.ledger.task(view.agent, call.tenant, call.hints.retry_of)
-    if old is None:
+    retried = call.hints.retry_of
+    old = view.ledger.task(view.agent, call.tenant, retried) or view.ledger.find(retried)
+    if old is None or (old.terminal and call.protocol_version == "0.1"):
         return
     if call.task_id == old.task_id:
         yield Hit(
@@ -228,7 +246,7 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
             discriminator="own id",
             previous_state=old.state,
         )
-    elif old.is_live and not (old.lost_seq or old.poison or old.diverged or old.abandoned):
+    elif old.is_live and not _is_given_up(old, settings):
         yield Hit(
             f"task {old.task_id} was retried while it was still {old.state}: both may run. Wait for its end, or cancel "
             f"it first",
@@ -236,6 +254,12 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
             discriminator="live",
             previous_state=old.state,
         )
+
+
+def _is_given_up(task: Task, settings: Settings) -> bool:
+    if task.lost_seq or task.poison or task.diverged or task.abandoned:
+        return True
+    return settings.fenced and order.drift(task, narrowing_only=False, fenced=True) is not None
 
 
 @rule(
@@ -250,7 +274,10 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
     summary="A part was sent in a media type that neither the agent nor any of its skills takes.",
 )
 def input_mode_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Parts that state no type, and cards that state no mode, are silent. ``text`` stands for any ``text/…``."""
+    """Parts that state no type, and cards that state no mode, are silent. ``text`` stands for any ``text/…``.
+
+    Some cards name kinds of parts in place of media types: ``file`` and ``data`` take whatever is sent so.
+    """
     if call.message is None or not call.message.media_types or not _admits_by_card(call, view, settings):
         return
     accepted = [document for document in cards.covering(view.agent, call.endpoint) if not document.rejected]
@@ -279,18 +306,18 @@ def input_mode_not_advertised(call: CallStarted, view: View, settings: Settings)
     summary="A message was sent again after its first send had ended without an answer: the agent may have both.",
 )
 def duplicate_send(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The same message id, or the same parts in the same context, within ten minutes. Declared retries are none.
+    """The same message id, or the same parts in the same context, within ten minutes of a send without an answer.
 
-    A violation only with the hint ``side_effect``; otherwise information, because a retry is what most programs want.
+    Declared retries are none, nor is anything after a send that certainly did not arrive (no connection), nor after a
+    repetition that was answered. A violation only with the hint ``side_effect``; otherwise information, because a retry
+    is what most programs want.
     """
     if not call.is_send or call.message is None or view.agent is None or (call.hints and call.hints.retry_of):
         return
     for sent in view.agent.sends.values():
         if not 0 < sent.unanswered_seq < call.seq or view.now - sent.at > REPEAT_WINDOW:
             continue
-        same_id = bool(call.message.message_id) and call.message.message_id == sent.message.message_id
-        same_parts = bool(call.message.parts) and call.message.parts == sent.message.parts
-        if same_id or (same_parts and call.context_id and call.context_id == sent.context_id):
+        if sent.is_repeated(call.message, call.context_id):
             yield Hit(
                 "a message was sent again whose first send had ended without an answer: no agent promises to notice, "
                 "so its "
@@ -318,12 +345,11 @@ def card_changed_under_same_version(fetched: CardFetched, view: View, settings: 
     Information, since A2A promises nothing of a version and most operators never change it; a violation where the
     operator declares cards immutable.
     """
-    document = view.document
-    if document is None or fetched.card is None or not fetched.card.version or not document.history:
+    held = cards.said_before(view.document, fetched)
+    if held is None or fetched.card is None or not fetched.card.version:
         return
     if view.agent is not None and cards.is_agent_pinned(view.agent, settings):
         return
-    held = document.current
     if held.card.version != fetched.card.version or held.revision == fetched.revision:
         return
     pair = "|".join(sorted((held.revision, fetched.revision)))
@@ -349,15 +375,10 @@ def _admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
     return _is_new_work(call, view) and not only_messages and not cards.is_pinned(call, settings)
 
 
-def _repeats(message: SentMessage, sent: SentMessage) -> bool:
-    same_id = bool(message.message_id) and message.message_id == sent.message_id
-    return same_id or (bool(message.parts) and message.parts == sent.parts)
-
-
 def _takes(mode: str, media_type: str) -> bool:
     mode = mode.split(";", 1)[0].strip().lower()
     kind = media_type.split(";", 1)[0].strip().lower()
-    return mode in (kind, "*", "*/*") or mode.removesuffix("/*") == kind.split("/", 1)[0]
+    return mode in (kind, *_ANYTHING) or mode.removesuffix("/*") == kind.split("/", 1)[0]
 
 
 RULES: tuple[Rule, ...] = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Agent, CardVersion, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -49,10 +49,8 @@ def card_revision_changed(fetched: CardFetched, view: View, settings: Settings) 
 
 def _changed(fetched: CardFetched, view: View) -> CardVersion | None:
     """What the document said before, where it says something else now."""
-    if fetched.card is None or view.document is None or not view.document.history:
-        return None
-    held = view.document.current
-    return held if held.revision != fetched.revision else None
+    held = cards.said_before(view.document, fetched)
+    return held if held is not None and held.revision != fetched.revision else None
 
 
 def _tasks_at_risk(agent: Agent, held: CardVersion, card: CardFacts) -> list[str]:
@@ -110,10 +108,8 @@ def discovery_downgrade(fetched: CardFetched, view: View, settings: Settings) ->
 )
 def card_modes_changed(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
     """Trigger: the input or output modes differ from those at the last fetch of the document."""
-    if fetched.card is None or view.document is None or not view.document.history:
-        return
-    held = view.document.current.card
-    if held.modes != fetched.card.modes:
+    held = cards.said_before(view.document, fetched)
+    if held is not None and fetched.card is not None and held.card.modes != fetched.card.modes:
         yield Hit(
             "the card changed its input or output modes",
             discriminator=fetched.card.modes,
@@ -134,9 +130,9 @@ def card_modes_changed(fetched: CardFetched, view: View, settings: Settings) -> 
     summary="The agent's card could not be fetched while tasks of it are live: they go on, by polling.",
 )
 def discovery_unavailable(failed: CardFetchFailed, view: View, settings: Settings) -> Iterator[Hit]:
-    """Trigger: a failed fetch of a card whose agent has live tasks. Once per outage."""
+    """Trigger: a failed fetch (G8) of a card whose agent has live tasks. Once per outage."""
     held = view.ledger.document(failed.request)
-    if held is None:
+    if held is None or not cards.is_failure(view.ledger, failed):
         return
     agent, document = held
     live = [task.task_id for task in agent.tasks.values() if task.is_live]
@@ -165,7 +161,7 @@ def discovery_unavailable(failed: CardFetchFailed, view: View, settings: Setting
 def card_fetched_per_poll(fetched: CardFetched, view: View, settings: Settings) -> Iterator[Hit]:
     """Trigger: five fetches of a document in a row with exactly one read of a task before each."""
     document = view.document
-    if document is None or view.agent is None or settings.card_per_turn:
+    if document is None or view.agent is None or settings.card_per_turn or fetched.from_cache:
         return
     if view.agent.reads == document.reads_seen + 1 and document.fetches_per_read + 1 >= FETCHES:
         yield Hit(

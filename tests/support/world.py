@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from otel_a2a import sources
@@ -41,10 +42,12 @@ from otel_a2a.observations import (
     Observation,
     PushBinding,
     SentMessage,
+    SpanRef,
     StreamEnded,
     TaskSeen,
     TaskState,
 )
+from otel_a2a.parsing import FILE_ONLY
 from otel_a2a_policies import RULES
 
 FIRST: Final = tuple(
@@ -101,7 +104,7 @@ def artifacts(*ids: str) -> tuple[ArtifactFacts, ...]:
 
 
 class World:
-    """An engine on a virtual clock. Further keyword arguments are settings, as ``instrument()`` takes them."""
+    """An engine on a virtual clock. Further keyword arguments are settings, those of policy files included."""
 
     def __init__(
         self,
@@ -113,12 +116,13 @@ class World:
         on_internal_error: Callable[[str, Exception], None] | None = None,
         **settings: object,
     ) -> None:
+        file_only: dict[str, Any] = {name: settings.pop(name) for name in FILE_ONLY if name in settings}
         chosen = sources.effective({}, profile=profile, **settings)
         chosen = sources.for_rules(chosen, {rule.name for rule in rule_set})
         self.clock = clock or VirtualClock()
         self.internal_errors: list[str] = []
         self.engine = Engine(
-            chosen.settings,
+            replace(chosen.settings, **file_only),
             rule_set,
             exporters,
             self.clock,
@@ -165,10 +169,13 @@ class World:
         version: str = "1.0",
         tenant: str = "",
         credential: str = "",
-        push: bool = False,
+        push: bool | PushBinding = False,
         hints: Hints | None = None,
+        trace: int = 0,
+        trimmed: bool = False,
     ) -> CallStarted:
-        """A request leaves."""
+        """A request leaves. ``trace``: the id of a trace of the application's own around it."""
+        webhook = PushBinding(url="digest(webhook)") if push is True else push or None
         call = CallStarted(
             method=method,
             binding="JSONRPC",
@@ -180,9 +187,12 @@ class World:
             task_id=task,
             context_id=context,
             message=(sent or message()) if method in SENDS else None,
-            push=PushBinding(url="digest(webhook)") if push else None,
+            push=webhook,
             credential=credential,
             hints=hints,
+            span=SpanRef(trace, 1) if trace else None,
+            is_traced=bool(trace),
+            trimmed=trimmed,
         )
         self.observe(call)
         return call

@@ -27,11 +27,31 @@ SENDS = 64
 READ_WINDOW = 60.0
 """Seconds within which one read of an ended task follows another."""
 TURNED_AWAY = (401, 403, 404, 410)
+UNSENT = frozenset(
+    (
+        "ClientConnectorCertificateError",
+        "ClientConnectorDNSError",
+        "ClientConnectorError",
+        "ClientConnectorSSLError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectionRefusedError",
+        "ConnectionTimeoutError",
+        "InvalidURL",
+        "LocalProtocolError",
+        "NewConnectionError",
+        "PoolTimeout",
+        "ProxyError",
+        "UnsupportedProtocol",
+    )
+)
+"""Exceptions of HTTP libraries after which a request certainly has not reached the agent."""
 
 
 def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     """A request leaves: it was not refused."""
     agent = ledger.agent_of_call(call)
+    agent.first_call_seq = agent.first_call_seq or call.seq
     # Its card may have come from elsewhere: a registry, a catalogue.
     agent.address, agent.port = call.server_address, call.server_port
     if call.is_send and call.message is not None:
@@ -114,8 +134,13 @@ def call_answered(ledger: Ledger, done: CallAnswered) -> Effect:
 
 def answered(agent: Agent, call: CallStarted) -> None:
     """The agent took the call: nothing of it is in doubt, and its endpoint is open to us."""
-    agent.sends.pop(call.seq, None)
     agent.refused_seq = 0
+    if agent.sends.pop(call.seq, None) is not None and call.message is not None:
+        # Nor is what it repeats: that it may run twice has been said.
+        doubted = [sent for sent in agent.sends.values() if sent.unanswered_seq]
+        for sent in doubted:
+            if sent.is_repeated(call.message, call.context_id):
+                del agent.sends[sent.seq]
 
 
 def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
@@ -146,14 +171,13 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
 
 def _note_doubt(agent: Agent, failed: CallFailed) -> None:
     sent = agent.sends.get(failed.call.seq)
-    if failed.status is None or failed.status >= 500:
+    if failed.error not in UNSENT and (failed.status is None or failed.status >= 500):
         if sent is not None:
             sent.unanswered_seq = failed.seq
         return
     agent.sends.pop(failed.call.seq, None)
     if failed.status in TURNED_AWAY:
         agent.refused_seq = failed.seq
-        agent.refused_message = failed.call.message
         agent.refused_credential = failed.call.credential
 
 

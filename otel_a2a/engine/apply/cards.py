@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
-from otel_a2a.engine.cards import base_of
+from otel_a2a.engine.cards import base_of, is_another_agent, is_failure
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
 from otel_a2a.observations import CardFetched, CardFetchFailed
-
-DISCOVERY_WINDOW = 5.0
-"""Seconds within which the well-known paths of one address are tried in one discovery (rules.md, G8)."""
-NOT_ALLOWED = 405
 
 
 def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
@@ -19,7 +15,7 @@ def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
     request = fetched.request
     held = ledger.document(request)
     if fetched.confirmed:
-        if held is None:
+        if held is None or fetched.from_cache:
             return NOTHING
         _note_success(ledger, fetched)
         _mark_fetched(held[0], held[1], fetched)
@@ -27,9 +23,11 @@ def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
     card = fetched.card
     if card is None:
         return NOTHING
+    if fetched.from_cache and held is not None:
+        # What a cache has kept says nothing new: the agent was not asked.
+        return Effect(card=CardChange(held[0], held[1], held[1].current.revision, changed=False))
     _note_success(ledger, fetched)
-    if held is not None and _is_another_agent(held[1].current, fetched):
-        # Another agent answers at this address now: a reused port, another deployment (rules.md, G3).
+    if held is not None and is_another_agent(held[1].current.card, card):
         ledger.forget_agent(held[0])
         held = None
     agent = ledger.agent_of_card(request, card)
@@ -53,17 +51,14 @@ def _mark_fetched(agent: Agent, document: CardDocument, fetched: CardFetched) ->
     document.fetched_at = fetched.at
     document.fetched_seq = fetched.seq
     document.age = fetched.age
-    document.max_age = fetched.max_age
+    if fetched.max_age is not None or not fetched.confirmed:
+        # A confirmation that says nothing of it leaves the answer that it confirms as it was.
+        document.max_age = fetched.max_age
     document.rejected = False
     document.span = fetched.request.span
     document.is_traced = fetched.request.is_traced
     document.fetches_per_read = document.fetches_per_read + 1 if agent.reads == document.reads_seen + 1 else 0
     document.reads_seen = agent.reads
-
-
-def _is_another_agent(held: CardVersion, fetched: CardFetched) -> bool:
-    card = fetched.card
-    return bool(card and card.name and held.card.name and card.name != held.card.name)
 
 
 def _note_success(ledger: Ledger, fetched: CardFetched) -> None:
@@ -74,18 +69,11 @@ def _note_success(ledger: Ledger, fetched: CardFetched) -> None:
 
 
 def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
-    """A card's fetch ended without a document. It counts where it started after the last success had ended (G8)."""
+    """A card's fetch ended without a document."""
+    if not is_failure(ledger, failed):
+        return NOTHING
     request = failed.request
-    if request.extended or failed.status == NOT_ALLOWED:
-        return NOTHING
     discovery = ledger.discovery(base_of(request.url))
-    if 0 < request.seq < discovery.success_seq:
-        # The loser of a race: another attempt, that ended after this one had begun, has the card.
-        return NOTHING
-    sibling = discovery.success_seq and failed.at - discovery.success_at <= DISCOVERY_WINDOW
-    if sibling and failed.status is not None and failed.status < 500 and ledger.document(request) is None:
-        # A path that this agent does not have, tried beside the one that it has.
-        return NOTHING
     discovery.failure_seq = failed.seq
     discovery.failure_at = failed.at
     discovery.reason = failed.reason
