@@ -12,12 +12,7 @@ from otel_a2a.config import AgentSettings, Settings
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Disposition
 from otel_a2a.engine.strictness import CACHE
-from otel_a2a.observations import (
-    Channel,
-    Form,
-    Method,
-    TaskSeen,
-)
+from otel_a2a.observations import Channel, Form, Method, TaskSeen
 from otel_a2a_policies import RULES
 from tests.support.world import CARD_URL, COMPLETED, ENDPOINT, HOST, WORKING, World, message
 
