@@ -49,4 +49,4 @@ def test_modes_are_of_the_card_and_of_every_skill() -> None:
     turned = {**card, "defaultInputModes": ["application/json", "text/plain"]}
     assert skills.input_modes(card) == {"text/plain", "application/json", "image/png"}
     assert skills.all_modes(card) == skills.all_modes(turned)
-    assert skills.all_modes(card) != skills.all_modes({**card, "defaultOutputModes": ["text/plain"]})
+    assert skills.all_modes(card) != skills.all_modes({**card, "defaultOutputModes": ["application/pdf"]})
