@@ -7,11 +7,11 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _PATH_CHARACTERS: Final = "%/:@!$&'()*+,;=~-._"
-_HOST_AND_PORT: Final = re.compile(r"(.*?)(?::(\d{1,5}))?\Z", re.DOTALL)
+_TAIL: Final = re.compile(r"[\s/]+\Z")
 
 
 @lru_cache(maxsize=2048)
@@ -24,10 +24,10 @@ def endpoint(url: str) -> str:
     parts = _split(url)
     if parts is None:
         return _bare(url)
-    host, port = _host(parts)
-    if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
+    scheme, host, port, path = parts
+    if port is not None and port != _DEFAULT_PORTS.get(scheme):
         host = f"{host}:{port}"
-    return f"{parts.scheme}://{host}{_quoted(parts.path).rstrip('/')}"
+    return f"{scheme}://{host}{_quoted(path).rstrip('/')}"
 
 
 def fetch_url(url: str) -> str:
@@ -40,17 +40,18 @@ def server(url: str) -> tuple[str, int | None]:
     """Host and port, for ``server.address`` and ``server.port``; the scheme's default port where none is given."""
     parts = _split(url)
     if parts is None:
-        name, port = _HOST_AND_PORT.match(_bare(url).rpartition("://")[2].partition("/")[0]).groups()  # type: ignore[union-attr]
-        return name, int(port) if port else None
-    host, number = _host(parts)
-    return host.strip("[]"), number if number is not None else _DEFAULT_PORTS.get(parts.scheme)
+        target = _bare(url).rpartition("://")[2].partition("/")[0]
+        name, _, port = target.rpartition(":")
+        return (name, int(port)) if _is_port(port) and name else (target, None)
+    scheme, host, number, _ = parts
+    return host.strip("[]"), number if number is not None else _DEFAULT_PORTS.get(scheme)
 
 
 @lru_cache(maxsize=2048)
 def redacted(url: str) -> str:
     """The URL as it was written, without user-info, query and fragment: for ``url.full``."""
     bare = re.split(r"[?#]", url, maxsplit=1)[0]
-    scheme, separator, rest = bare.rpartition("://")
+    scheme, separator, rest = bare.partition("://") if "://" in bare else ("", "", bare)
     authority, slash, path = rest.partition("/")
     return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
 
@@ -65,28 +66,32 @@ def resolved(base: str, url: str) -> str:
         return url
 
 
-def _split(url: str) -> SplitResult | None:
+def _split(url: str) -> tuple[str, str, int | None, str] | None:
+    """Scheme, host, port and path; None where the text is no URL with a host."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:
         return None
-    return parts if parts.netloc and parts.scheme else None
+    host, port = _host(parts.netloc)
+    return (parts.scheme, host, port, parts.path) if parts.scheme and host else None
 
 
-def _host(parts: SplitResult) -> tuple[str, int | None]:
+def _host(netloc: str) -> tuple[str, int | None]:
     """Host in lower case (with brackets where IPv6 has them) and port; an impossible port stays part of the host."""
-    authority = parts.netloc.rpartition("@")[2].lower()
+    authority = netloc.rpartition("@")[2].strip().lower()
     if not authority.isascii():
         with suppress(UnicodeError):
             authority = authority.encode("idna").decode("ascii")
-    if authority.endswith("]"):
-        return authority, None
     host, colon, port = authority.rpartition(":")
-    if not colon:
+    if not colon or authority.endswith("]"):
         return authority, None
     if not port:
         return host, None
-    return (host, int(port)) if port.isascii() and port.isdigit() and len(port) <= 5 else (authority, None)
+    return (host, int(port)) if _is_port(port) else (authority, None)
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5
 
 
 def _quoted(path: str) -> str:
@@ -97,5 +102,5 @@ def _quoted(path: str) -> str:
 
 
 def _bare(url: str) -> str:
-    text = redacted(url.strip()).rstrip("/")
+    text = _TAIL.sub("", redacted(url.strip())).lstrip()
     return text if "/" in text else text.lower()

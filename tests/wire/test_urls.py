@@ -69,14 +69,20 @@ def test_relative_interface_urls_are_resolved_against_the_card() -> None:
     assert urls.resolved("http://[broken", "/a2a") == "/a2a"
 
 
-@given(st.text())
+@given(st.text() | st.text("hH0:/@?# .[]\x85é%", max_size=12))
 def test_no_text_makes_a_url_function_raise(url: str) -> None:
-    """Any text has an endpoint, which is its own endpoint, and a server."""
-    once = urls.endpoint(url)
-    assert urls.endpoint(once) == once
-    urls.server(url)
-    urls.redacted(url)
-    urls.resolved(url, url)
+    """Any text has an endpoint and a server."""
+    for text in (url, f"http://{url}"):
+        urls.endpoint(text)
+        urls.server(text)
+        urls.redacted(text)
+        urls.resolved(text, text)
+
+
+@given(st.from_regex(r"(https?|grpc)://[a-zA-Z0-9.é-]{1,9}(:[0-9]{0,5})?(/[a-z é%/]{0,9})?(\?[a-z]*)?", fullmatch=True))
+def test_the_endpoint_of_an_endpoint_is_itself(url: str) -> None:
+    """So that it does not matter how often a URL was normalised."""
+    assert urls.endpoint(urls.endpoint(url)) == urls.endpoint(url)
 
 
 @given(st.from_regex(r"https?://[a-z]{1,8}:sEcReT@[a-z]{1,8}\.example/[a-z/]{0,8}\?k=sEcReT", fullmatch=True))
