@@ -91,17 +91,31 @@ def _is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
 def _is_new_turn(task: Task, seen: TaskSeen, call: CallStarted, within: str) -> bool:
     """Whether *interrupted → submitted* is the first state after this client's message into the task.
 
-    A send that names no task, and is answered with this one, is a message into it too. ``within`` is the furthest state
-    that the same stream has shown.
+    ``within`` is the furthest state that the same stream has shown.
     """
-    message = max(task.message_seq, call.seq if call.is_send else 0)
+    message = answered_by(task, call)
     return (
-        0 < task.interrupted_seq <= message
-        and not 0 < task.resumed_seq < max(call.seq, message)
+        bool(message)
+        and not (message == task.answer_seq and 0 < task.moved_seq < call.seq)
         and (not within or within in INTERRUPTED)
         and not task.lost_seq
         and same_context(task, seen)
     )
+
+
+def is_waiting(task: Task, call: CallStarted) -> bool:
+    """Whether the task waited for an answer when ``call`` left, as far as was known then."""
+    return 0 < task.interrupted_seq < call.seq and not 0 < task.resumed_seq < call.seq
+
+
+def answered_by(task: Task, call: CallStarted) -> int:
+    """The message (``seq`` of its call) that answered a question of the task, as far as is known; 0 where none did.
+
+    A send that names no task was such a message too, where it is answered with this one.
+    """
+    if call.is_send and (call.seq == task.answer_seq or is_waiting(task, call)):
+        return call.seq
+    return task.answer_seq
 
 
 def of_another_life(task: Task, call: CallStarted) -> bool:

@@ -198,9 +198,17 @@ class Task:
     turn_message: int = 0
     """The message (``seq`` of its call) that began that turn."""
     interrupted_seq: int = 0
-    """When the agent was first seen waiting for us, in this turn."""
+    """When it was received in an interrupted state, by the newest request that found it so."""
+    interrupted_in: int = 0
+    """That request (``seq`` of its call)."""
     resumed_seq: int = 0
-    """When it was seen to go on after that."""
+    """When it was received in a state that is certainly later; 0 while it waits."""
+    answer_seq: int = 0
+    """When this process last sent a message that may answer a question of the task."""
+    open_answers: int = 0
+    """How many such messages have not been seen to begin a turn."""
+    moved_seq: int = 0
+    """When it was received in a state that is certainly later than that message, and not submitted."""
     # --- contact
     endpoints: set[str] = field(default_factory=set)
     credential: str = ""

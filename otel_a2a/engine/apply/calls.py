@@ -60,6 +60,11 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
             agent.sends.popitem(last=False)
     if call.method in READS:
         agent.reads += 1
+    if call.creates and call.context_id:
+        for task in agent.contexts.get(call.context_id, {}).values():
+            if task.tenant == call.tenant and not task.terminal:
+                # A message that names no task may answer any question in its context: that is for the agent to say.
+                _note_answer(task, call)
     task = ledger.task(agent, call.tenant, call.task_id)
     if task is None:
         return NOTHING
@@ -85,10 +90,17 @@ def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.message_seq = call.seq
     if call.context_id and len(task.contexts) < CONTEXTS:
         task.contexts.add(call.context_id)
-    if task.pushed or call.protocol_version == "0.1":
-        # A webhook may have told the application more than is seen here, and in 0.1 every message may begin anew: this
-        # one counts as an answer to a question.
-        task.interrupted_seq, task.resumed_seq = call.seq, 0
+    _note_answer(task, call)
+
+
+def _note_answer(task: Task, call: CallStarted) -> None:
+    """A message may answer a question of the task: it waits as far as is known when the message leaves.
+
+    A webhook may have told the application more than is seen here, and in 0.1 every message may begin a task anew.
+    """
+    if order.is_waiting(task, call) or task.pushed or call.protocol_version == "0.1":
+        task.answer_seq, task.moved_seq = call.seq, 0
+        task.open_answers += 1
 
 
 def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
@@ -96,7 +108,8 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.created_at = call.at
     task.state = task.terminal = ""
     task.state_seq = task.state_stream = task.terminal_seq = 0
-    task.turn_seq = task.interrupted_seq = task.resumed_seq = task.lost_seq = task.cancel_seq = 0
+    task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
+    task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = task.cancel_seq = 0
     task.first_seen.clear()
     task.streams.clear()
     task.artifacts.clear()

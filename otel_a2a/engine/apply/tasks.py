@@ -75,8 +75,10 @@ def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: Task
 
 def _begin_turn(task: Task, seen: TaskSeen, call: CallStarted) -> None:
     task.turn_seq = seen.seq
-    task.turn_message = max(task.message_seq, call.seq if call.is_send else 0)
-    task.interrupted_seq = task.resumed_seq = 0
+    task.turn_message = order.answered_by(task, call)
+    task.open_answers = max(task.open_answers - 1, 0)
+    task.answer_seq = task.answer_seq if task.open_answers else 0
+    task.interrupted_seq = task.resumed_seq = task.moved_seq = 0
     task.first_seen.clear()
     task.streams.clear()
     if seen.channel == Channel.STREAM:
@@ -241,11 +243,14 @@ def _move(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition
 
 def _remember_waiting(task: Task, call: CallStarted, state: str, seq: int) -> None:
     if state in INTERRUPTED:
-        if not task.interrupted_seq or task.resumed_seq:
-            task.interrupted_seq, task.resumed_seq = seq, 0
-    elif task.interrupted_seq and not task.resumed_seq:
-        is_later = call.seq >= task.interrupted_seq or task.streams.get(call.seq) in INTERRUPTED
+        if not task.interrupted_seq or task.resumed_seq or call.seq > task.interrupted_in:
+            task.interrupted_seq, task.interrupted_in, task.resumed_seq = seq, call.seq, 0
+        return
+    if task.interrupted_seq and not task.resumed_seq:
+        is_later = call.seq > task.interrupted_seq or call.seq == task.interrupted_in
         task.resumed_seq = seq if is_later else 0
+    if task.answer_seq and not task.moved_seq and call.seq >= task.answer_seq and state != TaskState.SUBMITTED:
+        task.moved_seq = seq
 
 
 def _remember_in_stream(task: Task, stream: int, state: str) -> None:
@@ -288,6 +293,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         return Effect(task)
     if order.changed_terminal(task, seen):
         _poison(ledger, task, task.terminal, seen.seq, reopened=True)
+    if seen.state in INTERRUPTED:
+        task.interrupted_seq, task.interrupted_in, task.resumed_seq = seen.seq, 0, 0
     if not task.turn_seq or seen.state in TERMINAL:
         # After a new turn, a late delivery may bring a state of the last one.
         task.first_seen.setdefault(seen.state, seen.seq)
