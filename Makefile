@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo status test test-oldest lint format bench build clean
+.PHONY: help setup demo status test test-oldest lint format catalogue bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -53,6 +53,9 @@ lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
 format: $(VENV)/.dev  ## rewrite the sources in the house's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+catalogue: $(VENV)/.dev  ## write policies/README.md from the rules and their guides
+	$(BIN)/otel-a2a rules --format markdown > policies/README.md
 
 bench: $(VENV)/.dev  ## measure what the plugin costs, as ratios
 	$(BIN)/python benchmarks/overhead.py $(ARGS)

@@ -76,7 +76,8 @@ def _document(package: str, name: str) -> Mapping[str, Any]:
 
 
 def _guide(fields: Mapping[str, Any]) -> Guide:
-    return Guide(**{key: _flow(value) if isinstance(value, str) else tuple(value) for key, value in fields.items()})
+    texts = {key: _flow(value) for key, value in fields.items() if key != "settings"}
+    return Guide(**texts, settings=tuple(fields.get("settings", ())))
 
 
 def _flow(text: str) -> str:

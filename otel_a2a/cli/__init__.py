@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from otel_a2a.cli import demo, replay, status
+from otel_a2a.cli import demo, replay, rules, status
 from otel_a2a.version import __version__
 
 
@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, command, summary in (
         ("demo", demo, "show what otel-a2a sees when an agent is redeployed in the middle of a task"),
         ("replay", replay, "play exchange scripts and show what is found in them"),
+        ("rules", rules, "show what is judged: all rules, or everything about one"),
         ("status", status, "show the settings in force, and what is seen through"),
     ):
         subparser = commands.add_parser(name, help=summary)
