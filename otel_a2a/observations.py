@@ -368,8 +368,8 @@ class CallStarted(Observation):
 
     @property
     def creates(self) -> bool:
-        """A send that names no task: its answer may create one. In 0.1 the client names every task."""
-        return self.method in SENDS and not self.task_id
+        """A send that is known to name no task: its answer may create one. In 0.1 the client names every task."""
+        return self.method in SENDS and not self.task_id and self.judged
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import Any, Final
 
-from opentelemetry import propagate, trace
+from opentelemetry import trace
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
@@ -32,7 +32,6 @@ from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import Exchange
 from otel_a2a.hints import current_hints
 from otel_a2a.observations import (
-    CallAnswered,
     CallFailed,
     CallRedirected,
     CallStarted,
@@ -44,7 +43,8 @@ from otel_a2a.observations import (
 from otel_a2a.runtime import Runtime
 from otel_a2a.telemetry import calls, enrich
 from otel_a2a.telemetry.coverage import coverage
-from otel_a2a.wire import bodies, cards, correlation, credentials, requests, responses, urls
+from otel_a2a.telemetry.propagation import TRACEPARENT
+from otel_a2a.wire import answers, bodies, correlation, credentials, requests, responses, urls
 
 EOF: Final = "eof"
 CLOSED_EARLY: Final = "closed-early"
@@ -215,17 +215,9 @@ class Operation:
 
     def headers(self) -> Mapping[str, str]:
         """Propagation headers to set. None where they are switched off, or where the application has set its own."""
-        runtime = self._runtime
         if self._span is None or self._context is None or not self._may_propagate():
             return {}
-        carrier: dict[str, str] = {}
-        propagate.inject(carrier, self._context)
-        kept = self._exchange.header("traceparent")
-        if kept is not None and kept not in runtime.injected:
-            return {}
-        if "traceparent" in carrier:
-            runtime.injected.append(carrier["traceparent"])
-        return carrier
+        return self._runtime.propagation.headers(self._context, self._exchange.header(TRACEPARENT))
 
     def _may_propagate(self) -> bool:
         allowed, request = self._runtime.settings.propagate, self._request
@@ -330,18 +322,11 @@ class Operation:
             return None
 
     def _read_answer(self, content: bytes) -> list[Observation]:
-        request = self._request
-        if isinstance(request, CardRequested):
-            return [cards.read_card(request, self._status, self._header, content, from_cache=False)]
-        reader = bodies.body_reader(self._header("content-type"), None, self._runtime.settings.max_body)
-        if not reader.is_stream:
-            if len(content) > self._runtime.settings.max_body:
-                self._attributes[semconv.RESPONSE_JUDGED] = False
-                return [CallAnswered(call=request)] if request.certain else []
-            return responses.read_answer(request, self._status, self._header, content)
-        # A stream that the library had already read to its end.
-        events = [*reader.feed(content), *reader.finish()]
-        return [seen for event in events for seen in responses.read_event(request, event.data, event.type)]
+        limit = self._runtime.settings.max_body
+        observations, judged = answers.read_whole(self._request, self._status, self._header, content, limit)
+        if not judged:
+            self._attributes[semconv.RESPONSE_JUDGED] = False
+        return observations
 
     def _judge_event(self, event: bodies.Event) -> A2APolicyError | None:
         if isinstance(self._request, CardRequested):

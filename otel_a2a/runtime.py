@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -27,14 +26,12 @@ from otel_a2a.observations import Observation
 from otel_a2a.packs import load_rules
 from otel_a2a.telemetry.events import EventLogger
 from otel_a2a.telemetry.metrics import A2AMetrics
+from otel_a2a.telemetry.propagation import Propagation
 from otel_a2a.telemetry.states import StateTelemetry
 from otel_a2a.version import __version__
 from otel_a2a.wire import urls
 
 _logger = logging.getLogger("otel_a2a")
-
-INJECTED = 512
-"""Propagation headers of ours that are remembered, to tell them from the application's when a request is sent again."""
 
 
 @dataclass(slots=True)
@@ -50,7 +47,7 @@ class Runtime:
     excluded: ExcludeList | None
     card_urls: frozenset[str]
     card_paths: frozenset[str]
-    injected: deque[str] = field(default_factory=lambda: deque(maxlen=INJECTED))
+    propagation: Propagation = field(default_factory=Propagation)
     on_operation: Callable[[], None] | None = None
     """Called at each A2A operation: attaches the processor to a provider that was set late."""
     _reported: set[tuple[str, str]] = field(default_factory=set)
