@@ -18,6 +18,8 @@ one variable.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,6 +29,7 @@ from opentelemetry.context import get_current
 from otel_a2a.engine import current
 from otel_a2a.engine.engine import Engine
 from otel_a2a.engine.findings import Finding
+from otel_a2a.engine.watching import watched
 from otel_a2a.hints import current_hints, hints, reason_of
 from otel_a2a.observations import (
     CallStarted,
@@ -180,6 +183,26 @@ def check(
     )
 
 
+@contextmanager
+def findings() -> Iterator[list[Finding]]:
+    """What is found in this process while the block runs, on whatever thread, for programs that act on it::
+
+        with local.findings() as found:
+            client.send_message(...)
+        if any(finding.rule == "continuation-diverged" for finding in found):
+            ...
+
+    The list grows as findings come; repeats of an incident have a ``count`` above 1. It stays empty where nothing is
+    instrumented.
+    """
+    engine = current()
+    if engine is None:
+        yield []
+        return
+    with watched(engine) as found:
+        yield found
+
+
 _REQUESTS: Final = {
     "create": Method.SEND_MESSAGE,
     "send": Method.SEND_MESSAGE,
@@ -237,6 +260,7 @@ __all__ = [
     "check",
     "current_hints",
     "expect_state",
+    "findings",
     "hints",
     "task_abandoned",
     "task_state",

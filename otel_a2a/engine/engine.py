@@ -94,6 +94,8 @@ class Engine:
         self._deadlines = Deadlines(self._settings_of)
         self.on_schedule: Callable[[], None] = lambda: None
         """Told, after the lock is released, that something may be due earlier than was known."""
+        self.watchers: tuple[list[Finding], ...] = ()
+        """Lists that get every finding, repeats included (``engine.watching``)."""
         self._now = (0.0, 0)
         self._renew()
         renew_after_fork(self._forked)
@@ -230,6 +232,8 @@ class Engine:
             verdict.findings = tuple(each.finding for each in judged)
             verdict.error = policy_error(judged, request_sent=request_sent(observation))
             exports += [(each.finding, context) for each in judged if each.fresh]
+            for watcher in self.watchers:
+                watcher.extend(verdict.findings)
         refused = verdict.error is not None and not request_sent(observation)
         if not refused:
             try:
@@ -312,7 +316,7 @@ class Engine:
         if configured is Strictness.OFF or is_suppressed(rule.name):
             return None
         level = effective_level(rule, hit, self.policy, host, label)
-        raisable = enforce and may_raise(rule, observation, view, settings)
+        raisable = enforce and may_raise(rule, hit, observation, view, settings)
         action, would_raise = action_taken(configured, level, settings, raisable)
         count = self._count(rule, hit, view, level) if counts else 1
         finding = make_finding(

@@ -54,6 +54,11 @@ class Hit:
     party: Party | None = None
     per_agent: bool = False
     """The incident is the agent's, whichever task it was noticed in."""
+    declared: str = ""
+    observed: str = ""
+    """What was promised and what came instead, for an ``AgentCardDivergenceError``."""
+    tells_created: bool = False
+    """``observed`` is the id of the task that the answer created, so that withholding the answer loses nothing."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from otel_a2a.engine.findings import Finding, Level, Phase, Strictness
 from otel_a2a.engine.records import CardDocument, Task
 from otel_a2a.engine.rules import Hit, Rule, View
 from otel_a2a.engine.strictness import Policy
-from otel_a2a.errors import A2APolicyError
+from otel_a2a.errors import A2APolicyError, AgentCardDivergenceError
 from otel_a2a.observations import (
     READS,
     ArtifactSeen,
@@ -75,7 +75,7 @@ def effective_level(rule: Rule, hit: Hit, policy: Policy, host: str, label: str)
     return min(level, hit.level, key=lambda each: each.severity) if hit.level is not None else level
 
 
-def may_raise(rule: Rule, observation: Observation, view: View, settings: Settings) -> bool:
+def may_raise(rule: Rule, hit: Hit, observation: Observation, view: View, settings: Settings) -> bool:
     """Whether an exception may stop the application here at all (design §4, rules.md G10)."""
     if isinstance(observation, LocalDecision):
         return observation.declared
@@ -88,7 +88,7 @@ def may_raise(rule: Rule, observation: Observation, view: View, settings: Settin
         call = observation.call
         if call is None or (observation.channel == Channel.STREAM and not settings.raise_in_stream):
             return False
-        return call.method in READS or (call.is_send and not _created(call, observation, view))
+        return call.method in READS or (call.is_send and (hit.tells_created or not _created(call, observation, view)))
     if isinstance(observation, CallFailed):
         if observation.channel == Channel.STREAM and not settings.raise_in_stream:
             return False
@@ -192,7 +192,18 @@ def policy_error(judged: list[Judged], *, request_sent: bool) -> A2APolicyError 
     message = f"{gravest.finding.rule}: {gravest.finding.message}"
     if others:
         message += f" (also: {', '.join(finding.rule for finding in others)})"
-    return gravest.rule.exception(message, (gravest.finding, *others), request_sent=request_sent)
+    findings = (gravest.finding, *others)
+    if issubclass(gravest.rule.exception, AgentCardDivergenceError):
+        hit = gravest.hit
+        return gravest.rule.exception(
+            message,
+            findings,
+            request_sent=request_sent,
+            declared=hit.declared,
+            observed=hit.observed,
+            detail=hit.message,
+        )
+    return gravest.rule.exception(message, findings, request_sent=request_sent)
 
 
 def request_sent(observation: Observation) -> bool:

@@ -68,6 +68,9 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
         state=seen.state or "",
         previous_state=named.state if named is not None else "",
         level=None if binding else Level.INFORMATION,
+        declared=call.task_id,
+        observed=seen.task_id,
+        tells_created=True,
     )
 
 
@@ -150,6 +153,8 @@ def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings
             "refuse it. The conversation is in two pieces now",
             task=task,
             discriminator=seen.context_id,
+            declared=expected,
+            observed=seen.context_id,
         )
 
 

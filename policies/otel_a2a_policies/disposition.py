@@ -329,8 +329,8 @@ RULES: tuple[Rule, ...] = (
     # First, because its exception is the more exact one and is one of the other's kind.
     cancel_after_card_failure,
     card_decided_task_fate,
-    phantom_terminal_state,
     failure_inferred_from_missing_poll,
+    phantom_terminal_state,
     stream_end_as_task_end,
     terminal_state_ignored,
     cancel_unconfirmed,

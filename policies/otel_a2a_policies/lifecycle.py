@@ -178,6 +178,8 @@ def unknown_state(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hi
         f"task {seen.task_id} was shown with {said}: clients cannot tell whether it goes on",
         discriminator=seen.raw_state[:40],
         per_agent=True,
+        declared="a state of A2A",
+        observed=seen.raw_state[:40],
     )
 
 
@@ -201,6 +203,8 @@ def final_flag_on_live_task(seen: TaskSeen, view: View, settings: Settings) -> I
         f"Read it",
         state=seen.state,
         task=view.task,
+        declared="final",
+        observed=seen.state,
     )
 
 
