@@ -82,7 +82,9 @@ def _expected(task: Task, settings: Settings) -> float | None:
 
 
 def _cancel(task: Task, settings: Settings) -> float | None:
-    if not task.cancel_at or not task.is_live or task.read_at > task.cancel_at:
+    if not task.cancel_at or not task.is_live or task.is_given_up or task.open_streams:
+        return None
+    if max(task.read_at, task.asked_at) >= task.cancel_at:
         return None
     return task.cancel_at + CANCEL_WINDOW
 

@@ -48,6 +48,7 @@ from otel_a2a.observations import (
     DeadlineReached,
     LocalDecision,
     MessageSeen,
+    Method,
     Observation,
     StateExpected,
     TaskSeen,
@@ -351,9 +352,7 @@ class Engine:
     def _apply(self, observation: Observation, verdict: Verdict) -> None:
         effect = apply(self.ledger, observation, self._now[1])
         verdict.task, verdict.transition, verdict.card = effect.task, effect.transition, effect.card
-        if effect.task is not None and (
-            effect.transition is not None or not isinstance(observation, TaskSeen | ArtifactSeen)
-        ):
+        if effect.task is not None and (effect.transition is not None or _may_be_due(observation)):
             self._deadlines.schedule(effect.task)
         if effect.card is not None and effect.card.changed:
             fenced = self._settings_of(effect.card.agent).fenced
@@ -379,6 +378,13 @@ class Engine:
     def _report(self, where: str, error: Exception) -> None:
         with contextlib.suppress(Exception):
             self._on_internal_error(where, error)
+
+
+def _may_be_due(observation: Observation) -> bool:
+    # What most answers tell brings nothing nearer, and there are many of them.
+    if isinstance(observation, TaskSeen):
+        return observation.call is not None and observation.call.method == Method.CANCEL_TASK
+    return not isinstance(observation, ArtifactSeen)
 
 
 def disposition(task: Task) -> str:

@@ -216,9 +216,13 @@ class Task:
     answered_seq: int = 0
     """When the agent last said anything about it."""
     read_at: float = 0.0
-    """When a read was last answered."""
+    """When it was last shown to somebody who had asked: by a read, or in a list."""
+    asked_at: float = 0.0
+    """When a read of it last left, whatever became of that."""
+    read_refused_seq: int = 0
+    """When an A2A error answered a read of it; 0 once a read is answered."""
     reads_when_ended: int = 0
-    """Reads in a row, each soon after the one before, sent after its terminal state was received."""
+    """Answered reads in a row, each sent soon after the one before, and after its terminal state was received."""
     last_read_sent_at: float = 0.0
     # --- webhooks
     pushed: bool = False
@@ -236,6 +240,7 @@ class Task:
     """When this process last sent a message into it."""
     cancel_seq: int = 0
     cancel_at: float = 0.0
+    """When a cancel ended that did not end it."""
     # --- cards
     card_revision: str = ""
     """The revision in force when it was created or first seen; empty where no card was known."""
@@ -263,6 +268,11 @@ class Task:
     @property
     def is_live(self) -> bool:
         return bool(self.state) and not self.terminal
+
+    @property
+    def is_given_up(self) -> bool:
+        """Lost, not to be trusted, left behind by its agent, or abandoned: there is reason to cancel or replace it."""
+        return bool(self.lost_seq or self.poison or self.diverged or self.abandoned)
 
     @property
     def went_back(self) -> bool:

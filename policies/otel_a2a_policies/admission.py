@@ -257,9 +257,7 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
 
 
 def _is_given_up(task: Task, settings: Settings) -> bool:
-    if task.lost_seq or task.poison or task.diverged or task.abandoned:
-        return True
-    return settings.fenced and order.drift(task, narrowing_only=False, fenced=True) is not None
+    return task.is_given_up or (settings.fenced and order.drift(task, narrowing_only=False, fenced=True) is not None)
 
 
 @rule(

@@ -23,6 +23,7 @@ from otel_a2a.observations import (
     LocalDecision,
     Method,
     Reason,
+    SpanRef,
     TaskSeen,
     TaskState,
 )
@@ -51,26 +52,26 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
     fetch or a narrowing change caused (G9), with no answer about the task since, and no reason ``user`` or
     ``deadline``.
 
-    A cause without a link is information. Abandoning a task is the way out that seed 002 gives, and no decision about
-    it. Where the card is re-validated on every turn by contract it may decide; under ``fenced`` a cancel after a change
-    is free.
+    A cause without a link is information, and so is one that is further back than ``card_failure_window``: one trace
+    may hold hours. A reason that the application states stands for itself, and only where it states none is one looked
+    for; a record of what the agent has said decides nothing. Abandoning a task is the way out that seed 002 gives, and
+    so is to cancel one that is lost, poisoned, diverged or abandoned. Where the card is re-validated on every turn by
+    contract it may decide; under ``fenced`` a cancel after a change is free.
     """
     task = view.task
     if task is None or not task.state or settings.card_per_turn:
         return
     if isinstance(told, LocalDecision):
+        if told.decision == Decision.STATE and told.state in task.first_seen:
+            return
         if told.reason == Reason.CAPABILITY and _is_fate(told) and not _is_keyed_by_skill(told, settings):
             yield _fate(task, told.state, f"was {_done(told)} by the client because of the agent's card")
             return
-        if (
-            told.decision != Decision.STATE
-            or told.state not in TERMINAL
-            or told.reason in (Reason.SERVER, *_OWN_REASONS)
-        ):
+        if told.decision != Decision.STATE or told.state not in TERMINAL or told.reason:
             return
         what = f"was recorded as {told.state} by the client"
     else:
-        if told.method != Method.CANCEL_TASK or task.terminal:
+        if told.method != Method.CANCEL_TASK or task.terminal or task.is_given_up:
             return
         reason = told.hints.reason if told.hints is not None else ""
         if reason in _OWN_REASONS:
@@ -104,15 +105,19 @@ def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: 
     endpoint = next(iter(task.endpoints), "")
     discovery = cards.newest_discovery(view.ledger, task.agent, endpoint)
     if discovery is not None and discovery.has_failed and discovery.failure_seq > task.answered_seq:
-        linked = cards.is_linked(discovery.span, discovery.is_traced, discovery.failure_at, told, view.now)
-        return f"a failed fetch of the agent's card ({discovery.reason})", linked
+        at, text = discovery.failure_at, f"a failed fetch of the agent's card ({discovery.reason})"
+        return text, _is_effect(told, discovery.span, discovery.is_traced, at, view, settings)
     drift = None if settings.fenced else order.drift(task, narrowing_only=True)
     if drift is not None and drift.document.current.seq > task.answered_seq:
-        changed = drift.document.current
-        return f"a change of the agent's card ({drift.narrowed})", cards.is_linked(
-            drift.document.span, drift.document.is_traced, changed.at, told, view.now
-        )
+        document, text = drift.document, f"a change of the agent's card ({drift.narrowed})"
+        return text, _is_effect(told, document.span, document.is_traced, document.current.at, view, settings)
     return None
+
+
+def _is_effect(
+    told: LocalDecision | CallStarted, span: SpanRef | None, is_traced: bool, at: float, view: View, settings: Settings
+) -> bool:
+    return view.now - at <= settings.card_failure_window and cards.is_linked(span, is_traced, at, told, view.now)
 
 
 def _fate(task: Task, state: str, what: str, level: Level | None = None) -> Hit:
@@ -143,10 +148,11 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
     """Within the window after the last failure (G8), no card success and no answer about the task since, and no reason
     given.
 
-    A violation where the failure caused it (G9), else an improvement.
+    A violation where the failure caused it (G9), else an improvement. A task that is lost, poisoned, diverged or
+    abandoned is canceled for that.
     """
     task = view.task
-    if call.method != Method.CANCEL_TASK or task is None or not task.is_live:
+    if call.method != Method.CANCEL_TASK or task is None or not task.is_live or task.is_given_up:
         return
     if call.hints is not None and call.hints.reason:
         return
@@ -181,15 +187,16 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
 def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """A local terminal state that equals no state the agent told; confirmed when the agent later says otherwise.
 
-    After a transport timeout (or the client's own deadline) it is an improvement, and information where a read within
-    the wait had been answered: seed 000 allows that record. Said to be the agent's, but never seen here, it is
-    information.
+    After a transport timeout (or the client's own deadline) it is an improvement, and information where a read had been
+    answered alive: seed 000 allows that record. An A2A error to the last read is no timeout. Said to be the agent's,
+    but never seen here, it is information. An end confirms on any channel; a live state only in an answer to a request
+    that left after the record.
     """
     task = view.task
     if task is None or not task.state:
         return
     if isinstance(told, TaskSeen):
-        if task.local_state and told.state is not None and told.state != task.local_state:
+        if task.local_state and told.state is not None and told.state != task.local_state and _is_later(told, task):
             yield _phantom(task, task.local_state, f"and the agent says {told.state}", None)
         return
     if told.decision != Decision.STATE or told.state not in TERMINAL:
@@ -199,9 +206,13 @@ def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings:
     level: Level | None = None
     if told.reason == Reason.SERVER:
         level = Level.INFORMATION
-    elif told.reason in (Reason.TRANSPORT, Reason.DEADLINE):
-        level = Level.INFORMATION if task.read_at > task.changed_at and not task.terminal else Level.IMPROVEMENT
+    elif told.reason in (Reason.TRANSPORT, Reason.DEADLINE) and not task.read_refused_seq:
+        level = Level.INFORMATION if task.read_at and not task.terminal else Level.IMPROVEMENT
     yield _phantom(task, told.state, f"while the agent last said {task.terminal or task.state}", level)
+
+
+def _is_later(told: TaskSeen, task: Task) -> bool:
+    return told.state in TERMINAL or (told.call is not None and told.call.seq > task.local_seq)
 
 
 def _phantom(task: Task, state: str, against: str, level: Level | None) -> Hit:
@@ -284,8 +295,11 @@ def stream_end_as_task_end(told: LocalDecision, view: View, settings: Settings) 
     summary="A task was polled on and on after it had ended.",
 )
 def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The third read sent after the terminal state was received, each within a minute of the one before; once per
-    task."""
+    """The third read sent after the terminal state was received, each within a minute of the one before; once per task.
+
+    The two before it were answered: a read that failed is repeated for good reason, and reads that are under way at
+    once do not follow from one another.
+    """
     task = view.task
     if call.method != Method.GET_TASK or task is None or not 0 < task.terminal_seq < call.seq:
         return

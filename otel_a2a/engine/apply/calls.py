@@ -75,7 +75,7 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     elif call.method == Method.DELETE_PUSH_CONFIG:
         task.pushed = False
         task.webhooks.clear()
-    elif call.method == Method.GET_TASK:
+    elif call.method in READS:
         _read_leaves(task, call)
     if call.push is not None:
         task.pushed = True
@@ -107,7 +107,8 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.begun_seq = call.seq
     task.created_at = call.at
     task.state = task.terminal = ""
-    task.state_seq = task.state_stream = task.terminal_seq = 0
+    task.state_seq = task.state_stream = task.terminal_seq = task.read_seq = task.reads_when_ended = 0
+    task.local_state = ""
     task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
     task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = task.cancel_seq = 0
     task.first_seen.clear()
@@ -117,11 +118,11 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
 
 
 def _read_leaves(task: Task, call: CallStarted) -> None:
-    if not 0 < task.terminal_seq < call.seq:
-        return
-    soon = task.reads_when_ended and call.at - task.last_read_sent_at <= READ_WINDOW
-    task.reads_when_ended = task.reads_when_ended + 1 if soon else 1
-    task.last_read_sent_at = call.at
+    task.asked_at = call.at
+    if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
+        if call.at - task.last_read_sent_at > READ_WINDOW:
+            task.reads_when_ended = 0
+        task.last_read_sent_at = call.at
 
 
 def message_seen(ledger: Ledger, seen: MessageSeen) -> Effect:
@@ -169,6 +170,8 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
         return NOTHING
     if failed.from_agent:
         task.answered_seq = failed.seq
+        if call.method in READS:
+            task.read_refused_seq = failed.seq
     if call.method == Method.CANCEL_TASK and failed.error not in (
         A2AError.TASK_NOT_CANCELABLE,
         A2AError.TASK_NOT_FOUND,

@@ -21,8 +21,10 @@ def local_decision(ledger: Ledger, told: LocalDecision) -> Effect:
     task = ledger.find(told.task_id, told.endpoint, told.tenant)
     if task is None:
         return NOTHING
-    if told.decision == Decision.STATE and told.state in TERMINAL:
-        task.local_state, task.local_reason, task.local_seq = told.state, told.reason, told.seq
+    if told.decision == Decision.STATE:
+        # A record of what the agent has said is the agent's word; only what goes beyond it can turn out wrong.
+        invented = told.state in TERMINAL and told.state != task.terminal
+        task.local_state, task.local_seq = (told.state, told.seq) if invented else ("", 0)
     elif told.decision == Decision.ABANDONED:
         task.abandoned = True
     return Effect(task)

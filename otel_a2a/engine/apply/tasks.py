@@ -132,8 +132,16 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
             task.contexts.add(context_id)
     task.answered_seq = seen.seq
     task.correlation = task.correlation or seen.correlation or call.correlation
-    if call.method in READS:
+    if call.method in READS or call.method == Method.LIST_TASKS:
         task.read_at = seen.at
+        task.read_refused_seq = 0
+    if call.method == Method.CANCEL_TASK and seen.state not in TERMINAL:
+        task.cancel_at = seen.at
+    if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
+        task.reads_when_ended += 1
+    if seen.state is not None and seen.state == task.local_state:
+        # The agent says so too: the record was right.
+        task.local_state = ""
     if call.method == Method.GET_TASK and seen.form == Form.SNAPSHOT:
         task.read_seq = seen.seq
         task.read_timestamp = seen.timestamp if seen.timestamp is not None else task.read_timestamp
@@ -284,6 +292,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         return NOTHING
     task.delivered_at = seen.at
     task.answered_seq = seen.seq
+    if seen.state is not None and seen.state == task.local_state:
+        task.local_state = ""
     if _shows_progress(task, seen):
         task.changed_at = seen.at
     for artifact in seen.artifacts:
