@@ -8,6 +8,7 @@ SHELL := /bin/bash
 
 VENV := .venv
 OLDEST := .venv-oldest
+OLDEST_HTTPX := .venv-oldest-httpx
 BIN := $(VENV)/bin
 ARGS ?=
 
@@ -40,7 +41,8 @@ status: $(VENV)/.demo  ## show the effective settings, clients and rules
 test: $(VENV)/.dev  ## run the tests against the newest supported versions; ARGS="-k name" chooses some
 	$(BIN)/python -m pytest $(ARGS)
 
-test-oldest: $(OLDEST)/.test  ## run the tests against the oldest supported versions
+test-oldest: $(OLDEST)/.test $(OLDEST_HTTPX)/.test  ## run the tests against the oldest supported versions
+	$(OLDEST_HTTPX)/bin/python -m pytest $(ARGS) tests/clients tests/test_loading.py tests/test_instrumentor.py
 	$(OLDEST)/bin/python -m pytest $(ARGS)
 
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
@@ -64,7 +66,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(OLDEST) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -82,11 +84,15 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints/test.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/test.txt -e '.[dev]'
 	@touch $(VENV)/.demo $@
 
-$(OLDEST)/.made:
+$(OLDEST)/.made $(OLDEST_HTTPX)/.made:
 	@$(call FIND_PYTHON,$(OLDEST_PYTHON))
-	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST_PYTHON) -m venv --clear $(@D)
 	@touch $@
 
 $(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints/oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/oldest.txt -e '.[test]'
+	@touch $@
+
+$(OLDEST_HTTPX)/.test: $(OLDEST_HTTPX)/.made pyproject.toml constraints/oldest-httpx.txt
+	$(OLDEST_HTTPX)/bin/python -m pip install --quiet --disable-pip-version-check -r constraints/oldest-httpx.txt -e .
 	@touch $@

@@ -18,7 +18,7 @@ from otel_a2a import operation
 from otel_a2a.clients import _patch
 from otel_a2a.clients._tee import AsyncTee, SyncTee
 
-SUPPORTED: Final = {"httpx": ">=0.23,<1", "httpx2": ">=2.16,<3"}
+SUPPORTED: Final = {"httpx": ">=0.23,<1", "httpx2": ">=2.14,<3"}
 """The versions the tests run with. Others are patched too, as long as they have what is patched."""
 
 
