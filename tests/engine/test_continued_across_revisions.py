@@ -131,7 +131,7 @@ def test_a_read_that_does_not_show_the_task_whole(answer: dict[str, Any]) -> Non
     world.streams(stream, WORKING)
     world.artifact(stream, "a1")
     world.card(skills=("pay",))
-    world.answers(world.leaves(Method.GET_TASK, "t1"), WORKING, **({"holds": ("a1",)} | answer))
+    world.answers(world.leaves(Method.GET_TASK, "t1"), WORKING, **{"holds": ("a1",), **answer})
     world.message("t1", WORKING)
     assert world.rules() == [RULE]
 

@@ -13,7 +13,7 @@ from tests.support.whole import Whole
 from tests.support.world import CANCELED, COMPLETED, FAILED, REJECTED, SUBMITTED, WORKING, message
 
 RULE = "card-decided-task-fate"
-DROPPED = {"skills": ("pay",)}
+DROPPED: dict[str, Any] = {"skills": ("pay",)}
 
 
 def running(**settings: Any) -> Whole:
