@@ -85,10 +85,10 @@ def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation |
         A2APolicyError: in mode ``raise``, for a request that must not leave.
     """
     runtime = replayed_on or _runtime
-    if runtime is None or not _may_matter(runtime, exchange) or _inside.get():
+    if runtime is None:
         return None
     try:
-        operation = _open(runtime, exchange)
+        operation = _open(runtime, exchange) if _may_matter(runtime, exchange) else None
     except Exception as error:
         runtime.internal_error("request", error)
         return None
@@ -98,10 +98,9 @@ def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation |
 
 
 def _may_matter(runtime: Runtime, exchange: Exchange) -> bool:
-    path = exchange.path
-    return requests.may_be_a2a(exchange.method, path, exchange.header("content-type")) or (
-        path in runtime.card_paths and exchange.method == "GET"
-    )
+    method, path = exchange.method, exchange.path
+    content_type = exchange.header("content-type") if method == "POST" else None
+    return requests.may_be_a2a(method, path, content_type, runtime.card_paths) and not _inside.get()
 
 
 def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
@@ -132,10 +131,12 @@ class Operation:
         "_error_type",
         "_exchange",
         "_findings",
+        "_from_cache",
         "_header",
         "_owns_span",
         "_reader",
         "_request",
+        "_right_to_end",
         "_runtime",
         "_span",
         "_started",
@@ -160,6 +161,9 @@ class Operation:
         self._findings: list[Finding] = []
         self._attributes: dict[str, Any] = {}
         self._ended = False
+        self._from_cache = False
+        # Popped by whoever ends the operation: a reading and a closing thread may both try, and pop() is atomic.
+        self._right_to_end = [True]
         self._started = time.perf_counter()
         self._started_ns = 0
         self.error: BaseException | None = None
@@ -227,10 +231,14 @@ class Operation:
 
     # --- the answer
 
-    def respond(self, status: int, header: Callable[[str], str | None], url: str) -> None:
-        """The head of the answer is here. ``url`` is where it came from, after redirects."""
+    def respond(self, status: int, header: Callable[[str], str | None], url: str, *, from_cache: bool = False) -> None:
+        """The head of the answer is here. ``url`` is where it came from, after redirects.
+
+        ``from_cache``: the library had it in a cache of its own, and asked nobody.
+        """
         self._status = status
         self._header = header
+        self._from_cache = from_cache
         request = self._request
         try:
             # Auth flows set their header within the library's own call.
@@ -253,6 +261,7 @@ class Operation:
         Raises:
             A2APolicyError: the answer must not reach the application.
         """
+        self._claim_end()
         error = self._judge_answer(content)
         self._finish(type(error).__name__ if error is not None else self._error_type)
         if error is not None:
@@ -282,7 +291,7 @@ class Operation:
         Raises:
             A2APolicyError: for ``eof`` only, where the answer was a document that was read to its end as a stream.
         """
-        if self._ended:
+        if not self._claim_end():
             return
         refusal: A2APolicyError | None = None
         try:
@@ -298,6 +307,12 @@ class Operation:
         if refusal is not None:
             self.error = refusal
             raise refusal
+
+    def _claim_end(self) -> bool:
+        try:
+            return self._right_to_end.pop()
+        except IndexError:
+            return False
 
     def end_later(self, reason: str) -> None:
         """``end`` for finalisers: they may run inside any lock, so the work is done elsewhere."""
@@ -323,7 +338,9 @@ class Operation:
 
     def _read_answer(self, content: bytes) -> list[Observation]:
         limit = self._runtime.settings.max_body
-        observations, judged = answers.read_whole(self._request, self._status, self._header, content, limit)
+        observations, judged = answers.read_whole(
+            self._request, self._status, self._header, content, limit, from_cache=self._from_cache
+        )
         if not judged:
             self._attributes[semconv.RESPONSE_JUDGED] = False
         return observations

@@ -133,7 +133,8 @@ def _propagate(ours: operation.Operation, request: Any) -> None:
 def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, operation.Operation], Any]) -> None:
     """Hand the answer to the operation: its body where it is there already, else a tee in front of the readers."""
     try:
-        ours.respond(response.status_code, response.headers.get, str(response.url))
+        url = str(response.url)
+        ours.respond(response.status_code, response.headers.get, url, from_cache=_is_from_cache(response))
         content = _content(response)
         if content is None:
             response.stream = tee(response.stream, ours)
@@ -142,6 +143,12 @@ def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, opera
         return
     if content is not None:
         ours.body(content)
+
+
+def _is_from_cache(response: Any) -> bool:
+    """Whether a caching transport (hishel) answered without asking anybody."""
+    caching = response.extensions.get("caching")
+    return isinstance(caching, dict) and bool(caching.get("from_cache")) and not caching.get("revalidated")
 
 
 def _content(message: Any) -> bytes | None:

@@ -9,7 +9,13 @@ from otel_a2a.wire.reading import Headers
 
 
 def read_whole(
-    request: CallStarted | CardRequested, status: int, header: Headers, content: bytes, limit: int
+    request: CallStarted | CardRequested,
+    status: int,
+    header: Headers,
+    content: bytes,
+    limit: int,
+    *,
+    from_cache: bool = False,
 ) -> tuple[list[Observation], bool]:
     """What an answer says, and whether all of it could be read.
 
@@ -19,9 +25,10 @@ def read_whole(
         header: looks a header of the answer up by its lower-case name.
         content: the body, decoded.
         limit: bytes; a larger document is taken as answered, and not read.
+        from_cache: the library answered out of a cache of its own.
     """
     if isinstance(request, CardRequested):
-        return [cards.read_card(request, status, header, content, from_cache=False)], True
+        return [cards.read_card(request, status, header, content, from_cache=from_cache)], True
     reader = bodies.body_reader(header("content-type"), None, limit)
     if reader.is_stream:
         events = [*reader.feed(content), *reader.finish()]

@@ -59,7 +59,7 @@ class RecordingOperation:
     def headers(self) -> dict[str, str]:
         return self.propagated
 
-    def respond(self, status: int, header: Callable[[str], str | None], url: str) -> None:
+    def respond(self, status: int, header: Callable[[str], str | None], url: str, *, from_cache: bool = False) -> None:
         self.calls.append("respond")
         self.response = (status, header("content-type"), url)
 
