@@ -75,8 +75,9 @@ def _strangers(room: str, allowed: tuple[str, ...]) -> set[str]:
 
 
 def test_clients_import_the_seam_and_nothing_else_of_ours() -> None:
-    """A client module knows one HTTP library, ``operation`` and the form of an exchange."""
-    assert _strangers("otel_a2a.clients", ("otel_a2a.operation", "otel_a2a.exchange")) == set()
+    """A client module knows one HTTP library, ``operation``, the form of an exchange, and how to patch."""
+    seam = ("otel_a2a.operation", "otel_a2a.exchange")
+    assert _strangers("otel_a2a.clients", (*seam, "otel_a2a.arrivals", "otel_a2a.patching")) == set()
     assert "otel_a2a.operation" in _strangers("otel_a2a.clients", ())
 
 

@@ -14,15 +14,14 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, Final
 
-from otel_a2a import operation
-from otel_a2a.clients import _patch
+from otel_a2a import operation, patching
 from otel_a2a.clients._tee import AsyncTee, SyncTee
 
 SUPPORTED: Final = {"httpx": ">=0.23,<1", "httpx2": ">=2.14,<3"}
 """The versions the tests run with. Others are patched too, as long as they have what is patched."""
 
 
-def install(library: ModuleType) -> list[_patch.Patch]:
+def install(library: ModuleType) -> list[patching.Patch]:
     """Patch ``send`` of both clients of ``library``, or of none.
 
     Raises:
@@ -30,7 +29,7 @@ def install(library: ModuleType) -> list[_patch.Patch]:
     """
     for name in ("Client", "AsyncClient", "Request", "SyncByteStream", "AsyncByteStream"):
         if not isinstance(getattr(library, name, None), type):
-            raise _patch.PatchPointMissing(f"{library.__name__} has no {name}")
+            raise patching.PatchPointMissing(f"{library.__name__} has no {name}")
     sync_tee = type("SyncTee", (SyncTee, library.SyncByteStream), {})
     async_tee = type("AsyncTee", (AsyncTee, library.AsyncByteStream), {})
     points = (
@@ -38,8 +37,8 @@ def install(library: ModuleType) -> list[_patch.Patch]:
         (library.AsyncClient, functools.partial(_async_send, request_type=library.Request, tee=async_tee)),
     )
     for client, _ in points:
-        _patch.find(client, "send")
-    return [_patch.install(client, "send", build) for client, build in points]
+        patching.find(client, "send")
+    return [patching.install(client, "send", build) for client, build in points]
 
 
 class HttpxExchange:
@@ -79,7 +78,7 @@ class HttpxExchange:
         return content
 
 
-def _sync_send(patch: _patch.Patch, request_type: type[Any], tee: type[Any]) -> _patch.Method:
+def _sync_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -> patching.Method:
     original = patch.original
 
     def send(self: Any, request: Any, **options: Any) -> Any:
@@ -101,7 +100,7 @@ def _sync_send(patch: _patch.Patch, request_type: type[Any], tee: type[Any]) -> 
     return send
 
 
-def _async_send(patch: _patch.Patch, request_type: type[Any], tee: type[Any]) -> _patch.Method:
+def _async_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -> patching.Method:
     original = patch.original
 
     async def send(self: Any, request: Any, **options: Any) -> Any:

@@ -207,13 +207,14 @@ def test_library_that_lacks_a_class_is_left_alone_whole(library: str) -> None:
     """Without ``AsyncClient`` (httpx 1.0 previews) the synchronous client is not patched either."""
     from types import ModuleType
 
-    from otel_a2a.clients import _patch, httpx
+    from otel_a2a import patching
+    from otel_a2a.clients import httpx
 
     real = importlib.import_module(library)
     preview = ModuleType(library)
     preview.__dict__.update({name: value for name, value in vars(real).items() if name != "AsyncClient"})
     before = real.Client.send
-    with pytest.raises(_patch.PatchPointMissing, match="AsyncClient"):
+    with pytest.raises(patching.PatchPointMissing, match="AsyncClient"):
         httpx.install(preview)
     assert real.Client.send is before
 

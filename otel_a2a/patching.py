@@ -36,6 +36,13 @@ class Patch:
     wrapper: Method
     active: bool = False
 
+    def remove(self) -> None:
+        """Take the wrapper out of service, and off the class where nobody else has wrapped it."""
+        self.active = False
+        if self.owner.__dict__.get(self.name) is self.wrapper:
+            setattr(self.owner, self.name, self.replaced)
+            _patches.pop((self.owner, self.name), None)
+
 
 _patches: dict[tuple[type, str], Patch] = {}
 
@@ -69,14 +76,6 @@ def install(owner: type, name: str, build: Callable[[Patch], Method]) -> Patch:
         setattr(owner, name, patch.wrapper)
     patch.active = True
     return patch
-
-
-def uninstall(patch: Patch) -> None:
-    """Take the wrapper out of service, and off the class where nobody else has wrapped it."""
-    patch.active = False
-    if patch.owner.__dict__.get(patch.name) is patch.wrapper:
-        setattr(patch.owner, patch.name, patch.replaced)
-        _patches.pop((patch.owner, patch.name), None)
 
 
 def _is_beneath(wrapper: Method, outermost: object) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import wrapt
 
-from otel_a2a.clients import _patch
+from otel_a2a import patching
 
 
-def count_into(log: list[str]) -> Callable[[_patch.Patch], _patch.Method]:
-    def build(patch: _patch.Patch) -> _patch.Method:
+def count_into(log: list[str]) -> Callable[[patching.Patch], patching.Method]:
+    def build(patch: patching.Patch) -> patching.Method:
         original = patch.original
 
         def send(self: Any, value: int) -> Any:
@@ -66,10 +66,10 @@ def wrap(client: type[Any], log: list[str]) -> Callable[[], None]:
 def test_patched_and_restored(client: type[Any], log: list[str]) -> None:
     """The wrapper is called while installed; afterwards the class is as it was, to the object."""
     before = client.__dict__["send"]
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     assert client().send(1) == 2
     assert log == ["ours"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is before
     assert client().send(1) == 2
     assert log == ["ours"]
@@ -77,34 +77,34 @@ def test_patched_and_restored(client: type[Any], log: list[str]) -> None:
 
 def test_installing_twice_wraps_once(client: type[Any], log: list[str]) -> None:
     """A second install finds the first one's wrapper."""
-    first = _patch.install(client, "send", count_into(log))
-    assert _patch.install(client, "send", count_into(log)) is first
+    first = patching.install(client, "send", count_into(log))
+    assert patching.install(client, "send", count_into(log)) is first
     client().send(1)
     assert log == ["ours"]
 
 
 def test_uninstalling_twice_is_harmless(client: type[Any], log: list[str]) -> None:
     """The second uninstall finds nothing to do, even where somebody has patched in between."""
-    patch = _patch.install(client, "send", count_into(log))
-    _patch.uninstall(patch)
+    patch = patching.install(client, "send", count_into(log))
+    patch.remove()
     wrap(client, log)
     theirs = client.__dict__["send"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is theirs
 
 
 def test_wrapper_beneath_another_stays_and_lets_everything_through(client: type[Any], log: list[str]) -> None:
     """Taking ours off never takes theirs off; ours is called no more, and comes back to life on the next install."""
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     wrap(client, log)
     theirs = client.__dict__["send"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is theirs
     assert client().send(1) == 2
     assert log == ["theirs"]
 
     log.clear()
-    assert _patch.install(client, "send", count_into(log)) is patch
+    assert patching.install(client, "send", count_into(log)) is patch
     assert client.__dict__["send"] is theirs
     assert client().send(1) == 2
     assert log == ["theirs", "ours"]
@@ -113,12 +113,12 @@ def test_wrapper_beneath_another_stays_and_lets_everything_through(client: type[
 def test_theirs_taken_off_above_ours(client: type[Any], log: list[str]) -> None:
     """They restore what they found, which is ours; ours can then be taken off as well."""
     before = client.__dict__["send"]
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     unwrap = wrap(client, log)
     unwrap()
     assert client().send(1) == 2
     assert log == ["ours"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is before
 
 
@@ -126,21 +126,21 @@ def test_ours_on_top_of_theirs(client: type[Any], log: list[str]) -> None:
     """Ours is outermost, calls theirs, and leaves theirs behind."""
     wrap(client, log)
     theirs = client.__dict__["send"]
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     client().send(1)
     assert log == ["ours", "theirs"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is theirs
 
 
 def test_ours_removed_by_others_is_put_on_again(client: type[Any], log: list[str]) -> None:
     """Where somebody has restored the bare method over ours, the next install wraps it anew."""
     bare = client.__dict__["send"]
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     client.send = bare
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is bare
-    again = _patch.install(client, "send", count_into(log))
+    again = patching.install(client, "send", count_into(log))
     assert again is not patch
     client().send(1)
     assert log == ["ours"]
@@ -148,14 +148,14 @@ def test_ours_removed_by_others_is_put_on_again(client: type[Any], log: list[str
 
 def test_wrapper_that_hides_what_it_wraps(client: type[Any], log: list[str]) -> None:
     """Above a wrapper without ``__wrapped__`` a new one of ours is put, and the forgotten one beneath stays silent."""
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     wrap(client, log)
     del client.send.__wrapped__
-    _patch.uninstall(patch)
-    again = _patch.install(client, "send", count_into(log))
+    patch.remove()
+    again = patching.install(client, "send", count_into(log))
     client().send(1)
     assert log == ["ours", "theirs"]
-    _patch.uninstall(again)
+    again.remove()
     log.clear()
     client().send(1)
     assert log == ["theirs"]
@@ -171,22 +171,22 @@ def test_wrapt_wrapper_beneath_is_called_as_a_method(client: type[Any], log: lis
 
     client.send = wrapt.FunctionWrapper(client.send, theirs)
     wrapper = client.__dict__["send"]
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     one = client()
     assert one.send(1) == 2
     assert instances == [one]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is wrapper
 
 
 def test_wrapt_wrapper_above_is_seen_through(client: type[Any], log: list[str]) -> None:
     """Such a wrapper hands out our attributes as its own, and is not mistaken for ours."""
-    patch = _patch.install(client, "send", count_into(log))
+    patch = patching.install(client, "send", count_into(log))
     client.send = wrapt.FunctionWrapper(client.__dict__["send"], pass_through)
     wrapper = client.__dict__["send"]
-    _patch.uninstall(patch)
+    patch.remove()
     assert client.__dict__["send"] is wrapper
-    assert _patch.install(client, "send", count_into(log)) is patch
+    assert patching.install(client, "send", count_into(log)) is patch
     client().send(1)
     assert log == ["ours"]
 
@@ -194,7 +194,7 @@ def test_wrapt_wrapper_above_is_seen_through(client: type[Any], log: list[str]) 
 def test_inherited_method_is_patched_where_it_is_defined(client: type[Any], log: list[str]) -> None:
     """A subclass put in the library's place (as older HTTP instrumentations do) leads to the class with the method."""
     replacement = type("Replacement", (client,), {})
-    patch = _patch.install(replacement, "send", count_into(log))
+    patch = patching.install(replacement, "send", count_into(log))
     assert patch.owner is client
     assert "send" not in vars(replacement)
     client().send(1)
@@ -204,8 +204,8 @@ def test_inherited_method_is_patched_where_it_is_defined(client: type[Any], log:
 
 def test_missing_method(client: type[Any], log: list[str]) -> None:
     """What is not there cannot be patched, and the message says what."""
-    with pytest.raises(_patch.PatchPointMissing, match="Client has no transmit"):
-        _patch.install(client, "transmit", count_into(log))
+    with pytest.raises(patching.PatchPointMissing, match="Client has no transmit"):
+        patching.install(client, "transmit", count_into(log))
 
 
 def test_endless_chain_of_wrappers_ends(log: list[str]) -> None:
@@ -222,10 +222,10 @@ def test_endless_chain_of_wrappers_ends(log: list[str]) -> None:
     class Client:
         def send(self) -> None: ...
 
-    patch = _patch.install(Client, "send", count_into(log))
+    patch = patching.install(Client, "send", count_into(log))
     Client.send = Endless()  # type: ignore[method-assign, assignment]
-    _patch.uninstall(patch)
-    assert _patch.install(Client, "send", lambda patch: lambda self: None) is not patch
+    patch.remove()
+    assert patching.install(Client, "send", lambda patch: lambda self: None) is not patch
 
 
 def test_asynchronous_wrapper_stays_a_coroutine_function() -> None:
@@ -235,11 +235,11 @@ def test_asynchronous_wrapper_stays_a_coroutine_function() -> None:
         async def send(self) -> int:
             return 1
 
-    def build(patch: _patch.Patch) -> _patch.Method:
+    def build(patch: patching.Patch) -> patching.Method:
         async def send(self: Any) -> Any:
             return await patch.original(self)
 
         return send
 
-    _patch.install(Client, "send", build)
+    patching.install(Client, "send", build)
     assert inspect.iscoroutinefunction(Client.send)
