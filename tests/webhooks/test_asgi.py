@@ -202,7 +202,7 @@ def test_a_coroutine_function_cannot_vouch() -> None:
 
 async def test_messages_pass_as_they_are(app: Application) -> None:
     """The same objects, in the same order, at once; what is sent is not touched at all."""
-    incoming = messages(BODY[:5], BODY[5:]) + [{"type": "http.disconnect"}, {"type": "x.unknown", "body": 7}]
+    incoming = [*messages(BODY[:5], BODY[5:]), {"type": "http.disconnect"}, {"type": "x.unknown", "body": 7}]
     got: list[Any] = []
     inner: list[Any] = []
 

@@ -115,7 +115,7 @@ def test_a_webhook_that_was_deleted_is_not_waited_for() -> None:
 
 
 def test_an_observer_that_started_late_sees_no_withdrawal() -> None:
-    """The first card that it saw offered no push: that it ever did is not known here, and the denial was told before."""
+    """The first card that it saw offered no push: that it ever did is not known here. The denial was told at once."""
     with application() as app:
         app.card(push=False)
         app.send("WORKING")

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.instrumentation.utils import suppress_instrumentation
 from starlette.datastructures import Headers as StarletteHeaders
-from werkzeug.datastructures import EnvironHeaders, Headers as WerkzeugHeaders
+from werkzeug.datastructures import EnvironHeaders
+from werkzeug.datastructures import Headers as WerkzeugHeaders
 
 from otel_a2a import semconv
 from otel_a2a.engine.findings import Strictness
@@ -290,11 +291,13 @@ def test_a_body_over_the_limit_is_not_read(telemetry: Telemetry) -> None:
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["t1", WORKING]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["task", "statusUpdate", "artifactUpdate", "id", "taskId", "status", "state", "kind", "artifact"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["task", "statusUpdate", "artifactUpdate", "id", "taskId", "status", "state", "kind"]),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=10,
 )
@@ -309,7 +312,7 @@ def test_no_delivery_raises(body: bytes, headers: Iterable[Any]) -> None:
     with application() as app:
         app.card(base=BASE)
         app.send("WORKING")
-        observe_webhook(body, headers, verified=True)  # type: ignore[arg-type]
+        observe_webhook(body, headers, verified=True)
         assert app.faults == []
 
 

@@ -227,12 +227,12 @@ def test_unverified_is_silent_after_the_webhook_was_deleted(app: Application) ->
 
 
 def test_chunks_by_stream_and_by_webhook_are_counted_once(app: Application) -> None:
-    """A webhook repeats what a stream brings: the artifact is not as long as both together, and a read not truncated."""
+    """A webhook repeats what a stream brings: the artifact is not as long as both, so that no read is truncated."""
     app.send("WORKING")
     watching = app.leaves("SubscribeToTask", {"id": "t1"})
     watching.respond(200, {"content-type": "text/event-stream"}.get, RPC)
-    for number in range(3):
-        chunk = {"artifactId": "a", "parts": [{"text": f"part {number}"}]}
+    chunks = [{"artifactId": "a", "parts": [{"text": f"part {number}"}]} for number in range(3)]
+    for number, chunk in enumerate(chunks):
         event = {"artifactUpdate": {"taskId": "t1", "artifact": chunk, "append": number > 0, "lastChunk": number == 2}}
         app.streamed(watching, event)
         app.delivered(event)
@@ -241,7 +241,7 @@ def test_chunks_by_stream_and_by_webhook_are_counted_once(app: Application) -> N
     shown = {"id": "t1", "contextId": "ctx-1", "status": {"state": STATE + "COMPLETED"}, "artifacts": [whole]}
     app.call("GetTask", {"id": "t1"}, shown)
     assert app.rules() == []
-    app.call("GetTask", {"id": "t1"}, shown | {"artifacts": [chunk]})
+    app.call("GetTask", {"id": "t1"}, shown | {"artifacts": chunks[2:]})
     assert app.rules() == ["artifact-truncated"]
 
 
