@@ -441,6 +441,8 @@ class TaskSeen(Observation):
     artifacts: tuple[ArtifactFacts, ...] = ()
     generation: int | None = None
     has_message: bool = False
+    status_message_id: str = ""
+    """Id of the message in the status, by which one that is only shown again is known."""
     correlation: str = ""
     """The value of the call's ``correlation_key`` in the answer."""
     delivery: Delivery | None = None

@@ -55,6 +55,12 @@ def is_another_agent(held: CardFacts, card: CardFacts) -> bool:
     return bool(card.name and held.name) and card.name != held.name
 
 
+def declares_history(agent: Agent | None, endpoint: str) -> bool:
+    """Whether the card in force states ``stateTransitionHistory: true``."""
+    document = governing(agent, endpoint)
+    return document is not None and bool(document.current.card.state_transition_history)
+
+
 def age(document: CardDocument, now: float) -> float:
     """Seconds since the document was last fetched or confirmed, what it had spent in shared caches included."""
     return now - document.fetched_at + document.age

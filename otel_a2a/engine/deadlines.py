@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Callable
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order
 from otel_a2a.engine.records import Agent, CardDocument, Task
-from otel_a2a.observations import INTERRUPTED, TERMINAL
+from otel_a2a.observations import INTERRUPTED
 
 CANCEL_WINDOW = 60.0
 """Seconds within which a cancel is confirmed or looked after."""
@@ -55,34 +56,37 @@ def expected_duration(task: Task) -> float | None:
     return None
 
 
+def _is_missed(task: Task) -> bool:
+    """Whether somebody may still wait for it: it is live, its agent knows it, and the client has not abandoned it."""
+    return task.is_live and not task.lost_seq and not task.abandoned
+
+
 def _stuck(task: Task, settings: Settings) -> float | None:
     limit = expected_duration(task)
     limit = settings.task_deadline if limit is None else limit
-    if limit is None or not task.is_live or task.state in INTERRUPTED:
+    if limit is None or not _is_missed(task) or task.state in INTERRUPTED:
         return None
     return max(task.created_at, task.changed_at) + limit
 
 
 def _unprobed(task: Task, settings: Settings) -> float | None:
     limit = expected_duration(task)
-    if limit is None or not task.is_live or task.state in INTERRUPTED:
+    if limit is None or not _is_missed(task) or task.state in INTERRUPTED:
         return None
-    if task.read_at or task.streamed or task.delivered_at:
+    if task.read_at or task.asked_at or task.streamed or task.delivered_at:
         return None
     return task.created_at + limit
 
 
 def _expected(task: Task, settings: Settings) -> float | None:
-    task.expectations = [
-        each
-        for each in task.expectations
-        if task.state != each.state and task.first_seen.get(each.state, 0) <= each.seq and not task.terminal
-    ] + [each for each in task.expectations if task.terminal and each.state in TERMINAL and each.state != task.terminal]
+    if not _is_missed(task):
+        # An end that is not the expected one is an end: the agent has said so.
+        return None
     return min((each.due_at for each in task.expectations), default=None)
 
 
 def _cancel(task: Task, settings: Settings) -> float | None:
-    if not task.cancel_at or not task.is_live or task.is_given_up or task.open_streams:
+    if not task.cancel_at or not _is_missed(task) or task.open_streams:
         return None
     if max(task.read_at, task.asked_at) >= task.cancel_at:
         return None
@@ -90,11 +94,12 @@ def _cancel(task: Task, settings: Settings) -> float | None:
 
 
 def _withdrawn(task: Task, settings: Settings) -> float | None:
-    if not task.pushed or not task.is_live:
+    if not task.pushed or not _is_missed(task) or task.state in INTERRUPTED:
+        # An interrupted task waits for the client: nothing is to be delivered.
         return None
     document = cards.governing(task.agent, next(iter(task.endpoints), ""))
     dropped_at = _withdrawn_at(document) if document is not None else None
-    if dropped_at is None or max(task.delivered_at, task.read_at) > dropped_at or task.open_streams:
+    if dropped_at is None or max(task.delivered_at, task.read_at, task.asked_at) > dropped_at or task.open_streams:
         return None
     return dropped_at + WITHDRAWN_WINDOW
 
@@ -110,26 +115,26 @@ def _withdrawn_at(document: CardDocument) -> float | None:
 
 
 def _unwatched(task: Task, settings: Settings) -> float | None:
-    if not task.pushed or not task.is_live or task.open_streams or task.state in INTERRUPTED:
+    if not task.pushed or not _is_missed(task) or task.open_streams or task.state in INTERRUPTED:
         # An interrupted task waits for the client: nothing is to be delivered.
         return None
     if settings.webhook_silence is not None:
-        return max(task.created_at, task.delivered_at, task.read_at) + settings.webhook_silence
+        return max(task.created_at, task.delivered_at, task.read_at, task.asked_at) + settings.webhook_silence
     limit = expected_duration(task)
-    if limit is None or task.delivered_at or task.read_at:
+    if limit is None or task.delivered_at or task.read_at or task.asked_at:
         return None
     return task.created_at + limit
 
 
 def _unanswered(task: Task, settings: Settings) -> float | None:
     limit = settings.task_deadline
-    if limit is None or task.state not in INTERRUPTED or task.terminal or task.message_seq > task.state_seq:
+    if limit is None or task.state not in INTERRUPTED or not _is_missed(task) or task.message_seq > task.state_seq:
         return None
     return task.changed_at + limit
 
 
 def _orphaned(task: Task, settings: Settings) -> float | None:
-    if not settings.fenced or not task.is_live or task.abandoned or task.lost_seq:
+    if not settings.fenced or not _is_missed(task):
         return None
     drift = order.drift(task, narrowing_only=False, fenced=True)
     if drift is None or task.cancel_seq > drift.document.current.seq:
@@ -170,21 +175,29 @@ class Deadlines:
         """Set the reminders that ``task`` needs and does not have."""
         settings = self._settings_of(task.agent)
         for kind, due in DUE.items():
-            if kind not in task.scheduled:
-                at = due(task, settings)
-                if at is not None:
-                    task.scheduled.add(kind)
-                    heapq.heappush(self._heap, (at, next(self._count), kind, task))
+            if kind in task.scheduled and kind != Kind.EXPECTED:
+                continue
+            at = due(task, settings)
+            if at is not None and at < task.scheduled.get(kind, math.inf):
+                self._remind(at, kind, task)
         if len(self._heap) > self._limit:
             self._tidy()
 
+    def _remind(self, at: float, kind: str, task: Task) -> None:
+        task.scheduled[kind] = at
+        heapq.heappush(self._heap, (at, next(self._count), kind, task))
+
     def _tidy(self) -> None:
         """Drop the reminders of tasks that have ended or left: until they are due they would hold the records."""
-        held = [entry for entry in self._heap if _is_held(entry[3]) and self._due(entry[2], entry[3]) is not None]
-        for _, _, kind, task in self._heap:
-            task.scheduled.discard(kind)
-        for _, _, kind, task in held:
-            task.scheduled.add(kind)
+        held = []
+        for entry in self._heap:
+            at, _, kind, task = entry
+            if task.scheduled.get(kind) != at:
+                continue
+            if _is_held(task) and self._due(kind, task) is not None:
+                held.append(entry)
+            else:
+                del task.scheduled[kind]
         heapq.heapify(held)
         self._heap = held
         self._limit = max(REMINDERS, 2 * len(held))
@@ -196,16 +209,19 @@ class Deadlines:
         """What is due by ``now``; each once."""
         due: list[tuple[str, Task]] = []
         while self._heap and self._heap[0][0] <= now:
-            _, _, kind, task = heapq.heappop(self._heap)
+            reminder, _, kind, task = heapq.heappop(self._heap)
+            if task.scheduled.get(kind) != reminder:
+                # Another one, for something that is due earlier, has taken its place.
+                continue
             at = self._due(kind, task)
             if at is None:
-                task.scheduled.discard(kind)
+                del task.scheduled[kind]
             elif at > now:
-                heapq.heappush(self._heap, (at, next(self._count), kind, task))
+                self._remind(at, kind, task)
             else:
                 due.append((kind, task))
                 if kind in _AGAIN:
-                    task.scheduled.discard(kind)
+                    del task.scheduled[kind]
         return due
 
     def clear(self) -> None:

@@ -211,6 +211,7 @@ class Engine:
         for kind, task in self._deadlines.reached(now):
             self._take(DeadlineReached(kind=kind, task=task), None, exports, enforce=False)
             settle(kind, task, now)
+            self._deadlines.schedule(task)
 
     def _drain(self, exports: list[tuple[Finding, Any]]) -> None:
         while not self._inbox.empty():

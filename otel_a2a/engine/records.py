@@ -191,6 +191,8 @@ class Task:
     generation: int | None = None
     changed_at: float = 0.0
     """When it last showed progress: a state, a status message, an artifact."""
+    status_message_id: str = ""
+    """Id of the last message in its status."""
     begun_seq: int = 0
     """0.1 only: when a message began the task anew; what left before tells of another life."""
     turn_seq: int = 0
@@ -263,7 +265,8 @@ class Task:
     ended_stream_seq: int = 0
     """When a stream of it last ended without a terminal state."""
     expectations: list[Expectation] = field(default_factory=list)
-    scheduled: set[str] = field(default_factory=set)
+    scheduled: dict[str, float] = field(default_factory=dict)
+    """Kind of deadline → when its reminder is due; a deadline that was judged stays, and is not due again."""
 
     @property
     def is_live(self) -> bool:

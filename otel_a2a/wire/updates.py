@@ -116,6 +116,7 @@ def _task(value: Mapping[str, Any], call: CallStarted | None, channel: str, form
         artifacts=tuple(parts.artifact_facts(item, dialect) for item in artifacts if isinstance(item, dict)),
         generation=integer(value.get("generation")) or None,
         has_message=bool(status.get("message")),
+        status_message_id=text(mapping(status, "message"), "messageId"),
         correlation=correlation.of_answer(value, call),
     )
 

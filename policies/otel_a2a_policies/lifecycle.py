@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import AgentCardDivergenceError, TaskResurrectionError
 from otel_a2a.observations import (
@@ -221,13 +220,17 @@ def final_flag_on_live_task(seen: TaskSeen, view: View, settings: Settings) -> I
 )
 def snapshot_rolled_back(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """Of two GetTask answers, in the order of G2, the later has an older timestamp (beyond the clock skew) or a lower
-    ``generation``."""
+    ``generation``.
+
+    A state that was not known before is no older version, whatever the clock of the replica that tells it says.
+    """
     task, call = view.task, seen.call
     if task is None or call is None or call.method != Method.GET_TASK or not 0 < task.read_seq < call.seq:
         return
     older = (
         seen.timestamp is not None
         and task.read_timestamp is not None
+        and (seen.state is None or seen.state in task.first_seen)
         and seen.timestamp < task.read_timestamp - settings.clock_skew
     )
     lower = seen.generation is not None and task.generation is not None and 0 < seen.generation < task.generation
@@ -307,7 +310,11 @@ def unprobed_wait(reached: DeadlineReached, view: View, settings: Settings) -> I
     summary="A state that the application expected by a time did not come.",
 )
 def expected_state_missed(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
-    """The hint ``expect_state(task, state, within)`` was not met."""
+    """The hint ``expect_state(task, state, within)`` was not met, and the task is still live.
+
+    A task that has ended otherwise has told so (``expectation-downgraded``): an agent that returns an error has not
+    broken its contract (seed 001).
+    """
     task = view.task
     if reached.kind != "expected-state-missed" or task is None:
         return
@@ -324,17 +331,22 @@ def expected_state_missed(reached: DeadlineReached, view: View, settings: Settin
             )
 
 
-def _declares_history(view: View) -> bool:
-    return any(document.current.card.state_transition_history for document in view.documents)
+def _has_skipped_working(seen: TaskSeen, view: View, settings: Settings) -> bool:
+    """Whether the whole of the creating stream was seen and never showed the task working, nor did anything else.
 
-
-def _skipped(seen: TaskSeen, view: View, settings: Settings) -> Task | None:
-    """The task, where the whole of its creating stream was seen and never showed it working, nor did anything else."""
+    A message that names a context may be answered with a task that is older than what was seen here: there the task has
+    to be shown as submitted.
+    """
     task, call = view.task, seen.call
-    if not settings.history_declared or task is None or call is None or not _declares_history(view):
-        return None
-    whole = seen.channel == Channel.STREAM and call.creates and task.created_in == call.seq
-    return task if whole and TaskState.WORKING not in task.first_seen else None
+    if not settings.history_declared or call is None or seen.channel != Channel.STREAM or not call.creates:
+        return False
+    if not cards.declares_history(view.agent, call.endpoint):
+        return False
+    if task is None:
+        return not call.context_id
+    if task.created_in != call.seq or TaskState.WORKING in task.first_seen:
+        return False
+    return not call.context_id or TaskState.SUBMITTED in task.first_seen
 
 
 @rule(
@@ -350,14 +362,16 @@ def _skipped(seen: TaskSeen, view: View, settings: Settings) -> Task | None:
 )
 def state_skipped(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """Only where the profile takes ``stateTransitionHistory: true`` for that promise, which A2A never made."""
-    task = _skipped(seen, view, settings)
-    if task is not None and seen.state in TERMINAL:
+    if seen.state in TERMINAL and _has_skipped_working(seen, view, settings):
         yield Hit(
-            f"task {task.task_id} went to {seen.state} without being shown as working, though its agent declares "
-            f"history",
-            task=task,
+            f"task {seen.task_id} went to {seen.state} without being shown as working, "
+            "though its agent declares history",
+            task=view.task,
+            discriminator=seen.task_id,
             state=seen.state or "",
-            previous_state=task.state,
+            previous_state=view.task.state if view.task is not None else "",
+            declared="stateTransitionHistory",
+            observed=seen.state,
         )
 
 
@@ -374,14 +388,16 @@ def state_skipped(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hi
 )
 def input_required_without_working(seen: TaskSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """Only under that same profile: A2A itself allows it."""
-    task = _skipped(seen, view, settings)
-    if task is not None and seen.state == TaskState.INPUT_REQUIRED:
+    if seen.state == TaskState.INPUT_REQUIRED and _has_skipped_working(seen, view, settings):
         yield Hit(
-            f"task {task.task_id} asked for input without having been shown as working, though its agent declares "
-            f"history",
-            task=task,
+            f"task {seen.task_id} asked for input without having been shown as working, "
+            "though its agent declares history",
+            task=view.task,
+            discriminator=seen.task_id,
             state=seen.state or "",
-            previous_state=task.state,
+            previous_state=view.task.state if view.task is not None else "",
+            declared="stateTransitionHistory",
+            observed=seen.state,
         )
 
 

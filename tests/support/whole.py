@@ -202,14 +202,18 @@ class Whole(World):
         )
 
     def shows(
-        self, call: CallStarted, state: str | None, *held: ArtifactFacts | str, has_message: bool = False, **told: Any
+        self,
+        call: CallStarted | None,
+        state: str | None,
+        *held: ArtifactFacts | str,
+        **told: Any,
     ) -> Verdict:
         """An answer arrives that shows a whole task with artifacts. Further arguments are members of ``TaskSeen``."""
         facts = [artifacts(each)[0] if isinstance(each, str) else each for each in held]
         told = {"channel": Channel.RESPONSE, "form": Form.SNAPSHOT, "context_id": "c1"} | told
-        told.setdefault("task_id", call.task_id or "t1")
+        told.setdefault("task_id", (call.task_id if call is not None else "") or "t1")
         told.setdefault("raw_state", state or "")
-        return self.observe(TaskSeen(call=call, state=state, artifacts=tuple(facts), has_message=has_message, **told))
+        return self.observe(TaskSeen(call=call, state=state, artifacts=tuple(facts), **told))
 
     def delivers(
         self,

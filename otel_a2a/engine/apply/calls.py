@@ -61,10 +61,10 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     if call.method in READS:
         agent.reads += 1
     if call.creates and call.context_id:
-        for task in agent.contexts.get(call.context_id, {}).values():
-            if task.tenant == call.tenant and not task.terminal:
+        for other in agent.contexts.get(call.context_id, {}).values():
+            if other.tenant == call.tenant and not other.terminal:
                 # A message that names no task may answer any question in its context: that is for the agent to say.
-                _note_answer(task, call)
+                _note_answer(other, call)
     task = ledger.task(agent, call.tenant, call.task_id)
     if task is None:
         return NOTHING

@@ -8,11 +8,22 @@ from otel_a2a.engine.apply.artifacts import remember_artifact
 from otel_a2a.engine.apply.effects import NOTHING, Effect, Transition
 from otel_a2a.engine.cards import governing
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import CONTEXTS, REVISIONS, STREAMS, Agent, CardDocument, CardVersion, Poison, Task
+from otel_a2a.engine.records import (
+    CONTEXTS,
+    REVISIONS,
+    STREAMS,
+    Agent,
+    Artifact,
+    CardDocument,
+    CardVersion,
+    Poison,
+    Task,
+)
 from otel_a2a.observations import (
     INTERRUPTED,
     READS,
     TERMINAL,
+    ArtifactFacts,
     CallStarted,
     Channel,
     Form,
@@ -148,6 +159,7 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
         task.generation = seen.generation if seen.generation is not None else task.generation
     if seen.channel == Channel.STREAM:
         task.open_streams.add(call.seq)
+    _meet_expectations(task, seen.state)
     if _shows_progress(task, seen):
         task.changed_at = seen.at
     task.endpoints.add(call.endpoint)
@@ -165,7 +177,19 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
 
 
 def _shows_progress(task: Task, seen: TaskSeen) -> bool:
-    return seen.has_message or any(artifact.artifact_id not in task.artifacts for artifact in seen.artifacts)
+    # A poll shows the last message again and again; one without an id may be a new one.
+    has_news = seen.has_message and (not seen.status_message_id or seen.status_message_id != task.status_message_id)
+    task.status_message_id = seen.status_message_id or task.status_message_id
+    return has_news or any(_is_new(facts, task.artifacts.get(facts.artifact_id)) for facts in seen.artifacts)
+
+
+def _is_new(facts: ArtifactFacts, held: Artifact | None) -> bool:
+    return held is None or facts.length != held.length or (bool(held.digest) and facts.digest != held.digest)
+
+
+def _meet_expectations(task: Task, state: str | None) -> None:
+    if task.expectations:
+        task.expectations = [each for each in task.expectations if each.state != state]
 
 
 def _reaffirm(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStarted, *, ill: bool) -> None:
@@ -294,6 +318,7 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     task.answered_seq = seen.seq
     if seen.state is not None and seen.state == task.local_state:
         task.local_state = ""
+    _meet_expectations(task, seen.state)
     if _shows_progress(task, seen):
         task.changed_at = seen.at
     for artifact in seen.artifacts:

@@ -39,7 +39,9 @@ def test_a_cancel_right_after_the_failure(failure: int | str, state: str) -> Non
 
 
 @fires(RULE)
-@pytest.mark.parametrize(("asked", "acted", "level"), [(7, 7, "violation"), (7, 8, "improvement"), (0, 0, "improvement")])
+@pytest.mark.parametrize(
+    ("asked", "acted", "level"), [(7, 7, "violation"), (7, 8, "improvement"), (0, 0, "improvement")]
+)
 def test_within_the_window(asked: int, acted: int, level: str) -> None:
     """A violation where a trace links the two, and otherwise an improvement."""
     world = running()

@@ -10,7 +10,7 @@ import pytest
 from otel_a2a.observations import INTERRUPTED, TERMINAL, Form, Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import TOKEN, WEBHOOK, Whole
-from tests.support.world import CANCELED, COMPLETED, FAILED, REJECTED, SUBMITTED, WORKING
+from tests.support.world import COMPLETED, FAILED, REJECTED, SUBMITTED, WORKING
 
 RULE = "phantom-terminal-state"
 
