@@ -11,7 +11,7 @@ from otel_a2a import semconv
 from otel_a2a.cli.demo.otlp import LogEvent
 from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.cli.demo.scenario import Outcome
-from otel_a2a.engine.findings import Phase, Strictness
+from otel_a2a.engine.findings import Level, Phase, Strictness
 
 
 @dataclass(slots=True, frozen=True)
@@ -57,9 +57,11 @@ class Result:
 def result_of(strictness: str, outcome: Outcome, receiver: Receiver) -> Result:
     """Reads the result from the ledger and from what the receiver got.
 
-    Findings are read from the log events, because those also come where the trace is not sampled.
+    Findings are read from the log events, because those also come where the trace is not sampled. Those that accuse nobody
+    (a card changed, a fetch failed) are left out: how many fetches fail while the agent restarts is a matter of luck.
     """
-    findings = tuple(_finding(event) for event in receiver.logs if event.name == semconv.EVENT_FINDING)
+    told = (_finding(event) for event in receiver.logs if event.name == semconv.EVENT_FINDING)
+    findings = tuple(finding for finding in told if finding.level != Level.INFORMATION.value)
     return Result(
         strictness=strictness,
         side_effects=len(outcome.charges),
