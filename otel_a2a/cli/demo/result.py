@@ -57,8 +57,9 @@ class Result:
 def result_of(strictness: str, outcome: Outcome, receiver: Receiver) -> Result:
     """Reads the result from the ledger and from what the receiver got.
 
-    Findings are read from the log events, because those also come where the trace is not sampled. Those that accuse nobody
-    (a card changed, a fetch failed) are left out: how many fetches fail while the agent restarts is a matter of luck.
+    Findings are read from the log events, because those also come where the trace is not sampled. Those that accuse
+    nobody (a card changed, a fetch failed) are left out: how many fetches fail while the agent restarts is a matter of
+    luck.
     """
     told = (_finding(event) for event in receiver.logs if event.name == semconv.EVENT_FINDING)
     findings = tuple(finding for finding in told if finding.level != Level.INFORMATION.value)
