@@ -65,12 +65,13 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
         for path in source.rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert path.relative_to(source.parent).as_posix() in names
-    assert "otel_a2a_policies/profiles/fenced.toml" in names
+    assert {"otel_a2a_policies/profiles/fenced.toml", "otel_a2a_policies/guides/identity.toml"} <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
     with tarfile.open(sdist) as archive:
         shipped = {name.partition("/")[2] for name in archive.getnames()}
     assert {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "tests/test_packaging.py"} <= shipped
+    assert {"policies/README.md", "docs/seeds.md", "examples/custom_policy/pyproject.toml"} <= shipped
 
 
 @needs_sources

@@ -37,7 +37,8 @@ class Remote:
     def stream(self, text: str) -> Task:
         """Send a message and follow the stream to its end; the task as it was shown last."""
         with self.http.stream("POST", f"{self.base}/rpc", **self._request("stream", self._message(text, ""))) as answer:
-            events = [json.loads(line.removeprefix("data: "))["result"] for line in answer.iter_lines() if line]
+            lines = [line for line in answer.iter_lines() if line.startswith("data: ")]
+            events = [json.loads(line.removeprefix("data: "))["result"] for line in lines]
         return dict(events[-1])
 
     def get(self, task_id: str) -> Task | None:
