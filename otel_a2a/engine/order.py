@@ -52,7 +52,7 @@ def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradictio
     within = task.streams.get(call.seq, "")
     if within in TERMINAL:
         return Contradiction(within, reopened=True)
-    if _is_told_again(task, seen, clock_skew):
+    if is_told_again(task, seen, clock_skew):
         return None
     if task.terminal and task.terminal_seq < call.seq:
         return Contradiction(task.terminal, reopened=True)
@@ -76,7 +76,7 @@ def _not_submitted_before(task: Task, left: int) -> str:
     return ""
 
 
-def _is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     """Whether a subscription repeats what happened before it: some agents play the whole life to whoever subscribes."""
     return (
         seen.form == Form.UPDATE

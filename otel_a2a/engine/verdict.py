@@ -83,7 +83,7 @@ def may_raise(rule: Rule, hit: Hit, observation: Observation, view: View, settin
         return False
     if isinstance(observation, CallStarted):
         # Reads and cancels stay free, so that there always is a way to find out, and a way out.
-        return rule.boundary != "identity" or observation.is_send
+        return rule.boundary != "identity" or observation.is_send or observation.push is not None
     if isinstance(observation, TaskSeen | ArtifactSeen | MessageSeen):
         call = observation.call
         if call is None or (observation.channel == Channel.STREAM and not settings.raise_in_stream):

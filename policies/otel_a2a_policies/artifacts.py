@@ -14,7 +14,6 @@ from otel_a2a.observations import (
     TERMINAL,
     ArtifactFacts,
     ArtifactSeen,
-    CallStarted,
     Channel,
     Decision,
     Form,
@@ -58,12 +57,16 @@ def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View
         replaces = not seen.append and seen.last_chunk and seen.call is not None and held is not None and held.appended
         if held is not None and replaces and seen.artifact.length < held.length:
             yield _shorter(task, seen.artifact, held.length, level)
-    elif seen.form == Form.SNAPSHOT and seen.channel == Channel.RESPONSE and _is_complete(seen.call):
+    elif is_complete(seen):
         yield from _in_snapshot(task, seen, level)
 
 
-def _is_complete(call: CallStarted | None) -> bool:
-    return call is not None and not call.trimmed and (call.method == Method.GET_TASK or call.is_send)
+def is_complete(seen: TaskSeen) -> bool:
+    """Whether an answer shows a whole task, so that what is not in it is not there: one to a get or a send."""
+    call = seen.call
+    if call is None or call.trimmed or seen.form != Form.SNAPSHOT or seen.channel != Channel.RESPONSE:
+        return False
+    return call.method == Method.GET_TASK or call.is_send
 
 
 def _in_snapshot(task: Task, seen: TaskSeen, level: Level | None) -> Iterator[Hit]:

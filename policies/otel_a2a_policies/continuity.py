@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
@@ -26,6 +26,7 @@ from otel_a2a.observations import (
     TaskSeen,
     TaskState,
 )
+from otel_a2a_policies.artifacts import is_complete
 from otel_a2a_policies.identity import repeats_a_message
 
 
@@ -44,11 +45,14 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
     """The request named a task and the first task in the answer is another.
 
     In 0.x the specification is less explicit: information there, unless the card declares history (seed 001) or the
-    profile keeps to the specification's later word. A named task that had ended is ``terminal-task-reused``'s alone.
-    Behind a gateway that rewrites ids its own correlation counts instead (seed 001), where there is one on both sides.
+    profile keeps to the specification's later word. A named task that had ended is ``terminal-task-reused``'s alone, so
+    it is information where this process knows no state of the named one: it may have ended before. Behind a gateway
+    that rewrites ids its own correlation counts instead (seed 001), where there is one on both sides.
     """
     call = seen.call
-    if call is None or not call.is_send or not call.task_id or call.answered_task or seen.task_id == call.task_id:
+    if call is None or not call.is_send or not call.task_id or call.answered_task:
+        return
+    if seen.task_id in ("", call.task_id):
         return
     if seen.form == Form.LISTED or call.protocol_version == "0.1":
         return
@@ -57,8 +61,9 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
         return
     if settings.gateway_rewrites_ids and not order.belongs_elsewhere(named, call, seen):
         return
-    declared = any(document.current.card.state_transition_history for document in view.documents)
+    declared = cards.declares_history(view.agent, call.endpoint)
     binding = _is_1_x(call) or declared or settings.continuation_is_binding
+    was_live = named is not None and bool(named.state)
     yield Hit(
         f"a message into task {call.task_id} was answered with task {seen.task_id}: the first one was left as it was"
         + (f" ({named.state})" if named is not None and named.state else "")
@@ -67,7 +72,7 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
         discriminator=seen.task_id,
         state=seen.state or "",
         previous_state=named.state if named is not None else "",
-        level=None if binding else Level.INFORMATION,
+        level=None if binding and was_live else Level.INFORMATION,
         declared=call.task_id,
         observed=seen.task_id,
         tells_created=True,
@@ -89,7 +94,9 @@ def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[H
     """It answers as submitted, or with another context, or (a lost one, shown whole) without any artifact received
     before.
 
-    An ended one that lacks its artifacts and is otherwise the same is ``artifact-truncated``'s. Off for 0.1.
+    Submitted is no reuse where it goes back nowhere: a lost task that had never been more is found again by a read, and
+    a subscription may play old events. An ended one that lacks its artifacts and is otherwise the same is
+    ``artifact-truncated``'s. Off for 0.1.
     """
     task, call = view.task, seen.call
     if task is None or call is None or call.protocol_version == "0.1" or settings.gateway_rewrites_ids:
@@ -98,11 +105,13 @@ def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[H
     if not lost and not ended:
         return
     why = ""
-    if seen.state == TaskState.SUBMITTED:
+    if seen.state == TaskState.SUBMITTED and (
+        order.contradiction(task, seen, settings.clock_skew) is not None or (lost and call.is_send)
+    ):
         why = "it answers as submitted"
-    elif seen.context_id and task.context_id and seen.context_id != task.context_id:
+    elif seen.context_id and task.context_id and seen.context_id not in (task.context_id, *task.contexts):
         why = "it answers with another context"
-    elif lost and seen.form == Form.SNAPSHOT and task.artifacts and not _shares_artifact(task, seen):
+    elif lost and task.artifacts and is_complete(seen) and not _shares_artifact(task, seen):
         why = "none of the artifacts received before is there"
     if why:
         yield Hit(
@@ -131,21 +140,22 @@ def _shares_artifact(task: Task, seen: TaskSeen) -> bool:
 )
 def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """1.0: a non-empty context differs from the request's, where that was for new work, else from the task's. 0.x:
-    only from the task's. Empty is absent."""
+    only from the task's. Empty is absent.
+
+    A message that names a task and a context that is not its own is the client's mistake. What a stream tells of
+    further tasks than the one that answers the message is about those.
+    """
     call = seen.call
     if call is None or not seen.context_id or settings.gateway_rewrites_ids:
         return
     if isinstance(seen, TaskSeen) and seen.form == Form.LISTED:
         return
-    task = view.task
-    if task is not None and task.context_id and seen.task_id == task.task_id:
+    task, expected = view.task, ""
+    answers = isinstance(seen, MessageSeen) or call.answered_task in ("", seen.task_id)
+    if call.creates and call.context_id and _is_1_x(call):
+        expected = call.context_id if answers else ""
+    elif task is not None and seen.task_id == task.task_id and seen.context_id not in task.contexts:
         expected = task.context_id
-        if seen.context_id in task.contexts:
-            return
-    elif call.is_send and not call.task_id and _is_1_x(call):
-        expected = call.context_id
-    else:
-        return
     if expected and seen.context_id != expected:
         yield Hit(
             f"context {expected} was asked and context {seen.context_id} answered: an agent that cannot take a context "
@@ -198,7 +208,10 @@ def context_mismatch(call: CallStarted, view: View, settings: Settings) -> Itera
 )
 def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """Exactly one interrupted task in the context, its question the agent's last word there, and a message without
-    task id and without references. Once per agent and context."""
+    task id and without references. Once per agent and context.
+
+    Nobody owes an answer to a task that was lost, poisoned, diverged or abandoned, or that the client asked to cancel.
+    """
     if not call.creates or call.protocol_version == "0.1" or not call.context_id or view.agent is None:
         return
     if call.message is not None and call.message.reference_task_ids:
@@ -209,7 +222,7 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
         return
     task = waiting[0]
     last_word = max(each.answered_seq for each in tasks)
-    if task.message_seq > task.state_seq or last_word > task.answered_seq or task.abandoned:
+    if max(task.message_seq, task.cancel_seq) > task.state_seq or last_word > task.answered_seq or task.is_given_up:
         return
     yield Hit(
         f"task {task.task_id} is {task.state} and a message in its context did not name it: the agent starts another "
@@ -264,12 +277,17 @@ def client_chosen_task_id(seen: TaskSeen, view: View, settings: Settings) -> Ite
 )
 def poisoned_task_used(used: CallStarted | LocalDecision, view: View, settings: Settings) -> Iterator[Hit]:
     """Messages, webhooks and merges; cancel and reads are free. A message that repeats one of the task's, and one
-    into a task that had ended, have rules of their own that say more."""
+    into a task that had ended, have rules of their own that say more. What was received whole before the id was
+    poisoned is the first execution's, and may be merged."""
     task = view.task
+    if isinstance(used, LocalDecision) and used.source_task_id:
+        task = view.ledger.find(used.source_task_id, used.endpoint, used.tenant)
     if task is None or task.poison is None:
         return
     if isinstance(used, LocalDecision):
-        if used.decision != Decision.ARTIFACT_MERGED or used.seq <= task.poison.seq:
+        held = task.artifacts.get(used.artifact_id)
+        is_older = held is not None and max(held.seq, held.grown_seq) < task.poison.seq
+        if used.decision != Decision.ARTIFACT_MERGED or used.seq <= task.poison.seq or is_older:
             return
         what = f"artifact {used.artifact_id} was merged from it"
     elif used.seq <= task.poison.seq or (used.is_send and (task.terminal or repeats_a_message(used, task))):

@@ -227,7 +227,7 @@ def _affirm(task: Task, revisions: set[str]) -> None:
 
 def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition | None:
     state = seen.state
-    if state is None:
+    if state is None or order.is_told_again(task, seen, ledger.clock_skew):
         return None
     call = seen.call
     assert call is not None
