@@ -116,7 +116,7 @@ class A2AInstrumentor(BaseInstrumentor):  # type: ignore[misc]  # see the import
             _logger.info("OpenTelemetry is switched off by %s, and so is otel-a2a", sources.SDK_DISABLED)
             return
 
-        from otel_a2a import clients, operation, runtime
+        from otel_a2a import clients, hooks, operation, runtime
         from otel_a2a.packs import load_rules
 
         rules = load_rules() if engine is None else engine.rules
@@ -130,10 +130,12 @@ class A2AInstrumentor(BaseInstrumentor):  # type: ignore[misc]  # see the import
         self._attach(built, providers["tracer_provider"])
         operation.start(built)
         clients.install(chosen.settings.disabled_clients)
+        hooks.install()
 
     def _uninstrument(self, **kwargs: Any) -> None:
-        from otel_a2a import clients, engine, operation
+        from otel_a2a import clients, engine, hooks, operation
 
+        hooks.uninstall()
         clients.uninstall()
         operation.stop()
         for processor in self._processors.values():

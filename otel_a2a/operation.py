@@ -53,6 +53,7 @@ _runtime: Runtime | None = None
 _inside: ContextVar[bool] = ContextVar("otel_a2a_inside", default=False)
 """Set while a library of ours does its own call, so that one beneath it (httpx over aiohttp) does not count it
 again."""
+_last_call: ContextVar[CallStarted | None] = ContextVar("otel_a2a_last_call", default=None)
 
 
 def start(runtime: Runtime) -> None:
@@ -74,6 +75,11 @@ def stop() -> None:
 def running() -> Runtime | None:
     """What looks at calls now; None while the process is not instrumented."""
     return _runtime
+
+
+def last_call() -> CallStarted | None:
+    """The call that this execution context made last: what a framework decides there is about that call's task."""
+    return _last_call.get()
 
 
 def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation | None:
@@ -151,6 +157,7 @@ class Operation:
         self._request = request
         if isinstance(request, CallStarted):
             request.hints = current_hints()
+            _last_call.set(request)
         self._span: trace.Span | None = None
         self._owns_span = False
         self._context: Context | None = None

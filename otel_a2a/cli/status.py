@@ -82,6 +82,7 @@ def collect() -> dict[str, Any]:
         ],
         "problems": list(chosen.problems),
         "clients": _clients(),
+        "hooks": _hooks(),
         "providers": _providers(),
         "rules": rules,
     }
@@ -120,6 +121,15 @@ def _clients() -> list[dict[str, Any]]:
             continue
     patched = {client.name: client.patched for client in clients.status()}
     return [{"name": name, "installed": _installed(name), "patched": patched[name]} for name in clients.CLIENTS]
+
+
+def _hooks() -> list[dict[str, Any]]:
+    """What may decide something by itself. Not imported for this: some of it takes seconds, or sets up telemetry."""
+    from otel_a2a import hooks
+
+    return [
+        {"name": hook.name, "installed": hooks.installed(hook.name), "patched": hook.patched} for hook in hooks.status()
+    ]
 
 
 def _installed(name: str) -> str | None:
@@ -178,6 +188,16 @@ def as_text(found: Mapping[str, Any]) -> str:
         for each in found["clients"]
     ]
     parts.append(_table("Clients", rows))
+    rows = [
+        (
+            each["name"],
+            each["installed"] or "not installed",
+            "patched" if each["patched"] else "patched when imported" if found["loaded"] else "not patched",
+        )
+        for each in found["hooks"]
+        if each["installed"]
+    ]
+    parts.append(_table("Hooks", rows))
     parts.append(_table("Providers", [(signal, name) for signal, name in found["providers"].items()]))
     parts.append(_table("Rules", [(each["name"], each["level"], each["action"]) for each in found["rules"]]))
     return "\n\n".join(parts)
