@@ -189,8 +189,10 @@ def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings:
 
     After a transport timeout (or the client's own deadline) it is an improvement, and information where a read had been
     answered alive: seed 000 allows that record. An A2A error to the last read is no timeout. Said to be the agent's,
-    but never seen here, it is information. An end confirms on any channel; a live state only in an answer to a request
-    that left after the record.
+    but never seen here, it is information. What a hook noticed, with no reason given, may have been told where nobody
+    here sees it (another worker, gRPC, a webhook): it is an improvement, and information where the task has a webhook,
+    until the agent says otherwise. An end confirms on any channel; a live state only in an answer to a request that
+    left after the record.
     """
     task = view.task
     if task is None or not task.state:
@@ -208,6 +210,8 @@ def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings:
         level = Level.INFORMATION
     elif told.reason in (Reason.TRANSPORT, Reason.DEADLINE) and not task.read_refused_seq:
         level = Level.INFORMATION if task.read_at and not task.terminal else Level.IMPROVEMENT
+    elif not told.declared and not told.reason:
+        level = Level.INFORMATION if task.pushed else Level.IMPROVEMENT
     yield _phantom(task, told.state, f"while the agent last said {task.terminal or task.state}", level)
 
 

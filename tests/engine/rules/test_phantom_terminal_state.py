@@ -108,6 +108,17 @@ def test_an_end_said_to_be_the_agent_s() -> None:
     assert world.levels(RULE) == ["information", "violation"]
 
 
+@fires(RULE)
+@pytest.mark.parametrize(("request_", "level"), [({}, "improvement"), ({"push": WEBHOOK}, "information")])
+def test_an_end_that_a_hook_noticed(request_: dict[str, Any], level: str) -> None:
+    """Nobody gave a reason, and the agent may have said so unseen; not so where it then says otherwise."""
+    world = running(**request_)
+    world.records(FAILED, declared=False)
+    assert world.levels(RULE) == [level]
+    world.get("t1", WORKING)
+    assert world.levels(RULE) == [level, "violation"]
+
+
 # --- it does not fire
 
 
