@@ -13,17 +13,16 @@ from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from otel_a2a import operation
 from otel_a2a.engine import current
-from otel_a2a.observations import TERMINAL, CallStarted, Decision, LocalDecision
+from otel_a2a.observations import CallStarted, Decision, LocalDecision
 from otel_a2a.telemetry.calls import reference
 from otel_a2a.wire import states
 
 _logger = logging.getLogger(__name__)
 
 
-def ended(state: Any) -> str:
-    """The terminal state that ``state`` spells, in whatever spelling, number or enum; else the empty string."""
-    normal = states.normalise(getattr(state, "value", state))[0]
-    return normal if normal is not None and normal in TERMINAL else ""
+def state_of(status: Any) -> str:
+    """The state in a status of theirs, be it text, a number or an enum; the empty string where A2A knows no such."""
+    return states.normalise(getattr(status.state, "value", status.state))[0] or ""
 
 
 def last_call_about(task_id: str) -> CallStarted | None:
@@ -56,7 +55,7 @@ def tell(decision: str, *, task_id: str, state: str = "", reason: str = "", arti
 
 
 def tell_state(task_id: str, state: str, *, reason: str = "") -> None:
-    """A library recorded the terminal ``state`` for a task."""
+    """A library recorded ``state`` for a task."""
     tell(Decision.STATE, task_id=task_id, state=state, reason=reason)
 
 

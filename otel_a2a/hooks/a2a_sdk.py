@@ -15,7 +15,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from otel_a2a import patching
-from otel_a2a.hooks._tell import ended, notice, tell, tell_state
+from otel_a2a.hooks._tell import notice, state_of, tell, tell_state
 from otel_a2a.observations import Decision
 from otel_a2a.patching import Method, Patch
 
@@ -110,7 +110,8 @@ def _is_called_by(prefix: str, *, but_not: frozenset[str]) -> bool:
 
 
 def _saved(task: Any) -> None:
-    state = ended(task.status.state)
+    # Live states too: they take back an end that had been recorded.
+    state = state_of(task.status)
     if state:
         tell_state(task.id, state)
 

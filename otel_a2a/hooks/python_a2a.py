@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from otel_a2a import patching
-from otel_a2a.hooks._tell import ended, notice, tell_state
+from otel_a2a.hooks._tell import notice, state_of, tell_state
 from otel_a2a.observations import Reason
 from otel_a2a.patching import Method, Patch
 
@@ -49,7 +49,7 @@ def _returning(patch: Patch) -> Method:
 
 
 def _returned(task_id: Any, task: Any) -> None:
-    state = ended(task.status.state)
+    state = state_of(task.status)
     if not state or not isinstance(task_id, str):
         return
     if _is_failure(task):
