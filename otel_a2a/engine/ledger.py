@@ -196,7 +196,9 @@ class Ledger:
         held = self._by_id.get(seen.task_id, ())
         named = [task for task in held if delivery.token and delivery.token in task.webhooks.values()]
         if not named and delivery.verified:
-            named = [task for task in held if delivery.url in task.webhooks] or list(held)
+            named = [task for task in held if delivery.url in task.webhooks] or [
+                task for task in held if seen.context_id in ("", task.context_id)
+            ]
         return named[0] if len(named) == 1 else None
 
     def set_context(self, task: Task, context_id: str) -> None:
@@ -204,17 +206,21 @@ class Ledger:
         task.context_id = context_id
         task.agent.contexts.setdefault(context_id, {})[(task.tenant, task.task_id)] = task
 
+    def leave_context(self, task: Task) -> None:
+        """Take a task out of its context: it leaves, or in 0.1 it may begin anew in another one."""
+        in_context = task.agent.contexts.get(task.context_id)
+        if in_context is not None:
+            in_context.pop((task.tenant, task.task_id), None)
+            if not in_context:
+                del task.agent.contexts[task.context_id]
+
     def _forget_id(self, task: Task) -> None:
         held = self._by_id.get(task.task_id)
         if held is not None and task in held:
             held.remove(task)
             if not held:
                 del self._by_id[task.task_id]
-        in_context = task.agent.contexts.get(task.context_id)
-        if in_context is not None:
-            in_context.pop((task.tenant, task.task_id), None)
-            if not in_context:
-                del task.agent.contexts[task.context_id]
+        self.leave_context(task)
 
     def add_task(self, task: Task) -> None:
         task.agent.tasks[(task.tenant, task.task_id)] = task

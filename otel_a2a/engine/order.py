@@ -47,7 +47,7 @@ def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradictio
     seconds within which two timestamps say nothing.
     """
     state, call = seen.state, seen.call
-    if state is None or state in TERMINAL or call is None or of_another_life(task, call):
+    if state is None or state in TERMINAL or call is None or task.reused:
         return None
     within = task.streams.get(call.seq, "")
     if within in TERMINAL:
@@ -98,7 +98,7 @@ def _is_new_turn(task: Task, seen: TaskSeen, call: CallStarted, within: str) -> 
         bool(message)
         and not (message == task.answer_seq and 0 < task.moved_seq < call.seq)
         and (not within or within in INTERRUPTED)
-        and not task.lost_seq
+        and not 0 < task.loss_seq < call.seq
         and same_context(task, seen)
     )
 
@@ -118,11 +118,6 @@ def answered_by(task: Task, call: CallStarted) -> int:
     return task.answer_seq
 
 
-def of_another_life(task: Task, call: CallStarted) -> bool:
-    """Whether the answer to ``call`` may tell of the life that a task of 0.1 had before it was begun anew."""
-    return call.seq < task.begun_seq
-
-
 def of_this_turn(task: Task, call: CallStarted) -> bool:
     """Whether the answer to ``call`` certainly tells of the turn that the task is in.
 
@@ -133,12 +128,7 @@ def of_this_turn(task: Task, call: CallStarted) -> bool:
 
 def changed_terminal(task: Task, seen: TaskSeen) -> bool:
     """Whether ``seen`` replaces one terminal state by a different one, in any order and on any channel."""
-    if seen.state not in TERMINAL or not task.terminal or seen.state == task.terminal:
-        return False
-    if seen.call is None:
-        # A webhook does not tell of which life it is.
-        return not task.begun_seq
-    return not of_another_life(task, seen.call)
+    return seen.state in TERMINAL and bool(task.terminal) and seen.state != task.terminal and not task.reused
 
 
 def is_late(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
@@ -185,6 +175,7 @@ def lost(task: Task, failed: CallFailed) -> bool:
     call = failed.call
     return (
         not task.terminal
+        and not task.reused
         and any(seq < call.seq for seq in task.first_seen.values())
         and call.at - task.created_at > CREATION_GRACE
     )

@@ -193,16 +193,16 @@ class Task:
     """When it last showed progress: a state, a status message, an artifact."""
     status_message_id: str = ""
     """Id of the last message in its status."""
-    begun_seq: int = 0
-    """0.1 only: when a message began the task anew; what left before tells of another life."""
+    reused: bool = False
+    """0.1 only: more than one message was sent under its id, so nothing tells which execution an answer is of."""
     turn_seq: int = 0
     """When an answer showed that a new turn had begun: submitted anew, after our message."""
     turn_message: int = 0
     """The message (``seq`` of its call) that began that turn."""
     interrupted_seq: int = 0
-    """When it was received in an interrupted state, by the newest request that found it so."""
+    """When it was last received in an interrupted state."""
     interrupted_in: int = 0
-    """That request (``seq`` of its call)."""
+    """The call (its ``seq``) that told so, if only one has; else 0."""
     resumed_seq: int = 0
     """When it was received in a state that is certainly later; 0 while it waits."""
     answer_seq: int = 0
@@ -241,6 +241,7 @@ class Task:
     message_seq: int = 0
     """When this process last sent a message into it."""
     cancel_seq: int = 0
+    """When this process first asked to cancel it."""
     cancel_at: float = 0.0
     """When a cancel ended that did not end it."""
     # --- cards
@@ -282,13 +283,15 @@ class Task:
         return self.poison is not None
 
     @property
-    def trouble_seq(self) -> int:
-        """When the first of regression, loss and refusal was received; 0 where there is none.
+    def loss_seq(self) -> int:
+        """When its loss was received; 0 where it was not lost, or lost only after this process asked to cancel it: so
+        some agents end a task."""
+        return 0 if 0 < self.cancel_seq < self.lost_seq else self.lost_seq
 
-        A loss after this process asked to cancel the task is no trouble: it is how some agents end one.
-        """
-        lost = 0 if 0 < self.cancel_seq < self.lost_seq else self.lost_seq
-        marks = [seq for seq in (self.poison.seq if self.poison else 0, lost, self.refused_seq) if seq]
+    @property
+    def trouble_seq(self) -> int:
+        """When the first of regression, loss and refusal was received; 0 where there is none."""
+        marks = [seq for seq in (self.poison.seq if self.poison else 0, self.loss_seq, self.refused_seq) if seq]
         return min(marks) if marks else 0
 
     @property

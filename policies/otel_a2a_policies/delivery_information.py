@@ -33,7 +33,7 @@ def late_notification(seen: TaskSeen, view: View, settings: Settings) -> Iterato
     begin a new turn.
     """
     task = view.task
-    if seen.call is not None or task is None or task.begun_seq or not order.is_late(task, seen, settings.clock_skew):
+    if seen.call is not None or task is None or task.reused or not order.is_late(task, seen, settings.clock_skew):
         return
     if not task.terminal and _may_begin_a_turn(task, seen, settings.clock_skew):
         return

@@ -35,10 +35,11 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
 
     ``fenced`` (seed 002 to the letter): any change, and reads too. A subscription answered by live updates without a
     snapshot re-affirms as well, since it claims no artifact to be absent. Ended tasks are ``terminal-task-reused``'s.
-    Silent where the card is pinned: what the agent serves then says nothing.
+    Silent where the card is pinned: what the agent serves then says nothing; and in 0.1 from the third message
+    under one id on, since each may begin the task anew.
     """
     task = view.task
-    if task is None or not task.state or task.terminal or cards.is_pinned(call, settings):
+    if task is None or not task.state or task.terminal or task.reused or cards.is_pinned(call, settings):
         return
     if not call.is_send and not (settings.fenced and call.method in READS):
         return

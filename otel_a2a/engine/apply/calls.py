@@ -71,7 +71,7 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     if call.is_send:
         _message_leaves(ledger, task, call)
     elif call.method == Method.CANCEL_TASK:
-        task.cancel_seq = call.seq
+        task.cancel_seq = task.cancel_seq or call.seq
     elif call.method == Method.DELETE_PUSH_CONFIG:
         task.pushed = False
         task.webhooks.clear()
@@ -84,9 +84,11 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
 
 
 def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
-    if call.protocol_version == "0.1" and task.terminal:
-        # In 0.1 the client names the task and a message into an ended one begins it anew.
-        _begin_anew(ledger, task, call)
+    if call.protocol_version == "0.1":
+        # In 0.1 the client names the task, and a message into one that has ended begins it anew.
+        task.reused = True
+        if task.terminal:
+            _begin_anew(ledger, task, call)
     task.message_seq = call.seq
     if call.context_id and len(task.contexts) < CONTEXTS:
         task.contexts.add(call.context_id)
@@ -96,21 +98,23 @@ def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
 def _note_answer(task: Task, call: CallStarted) -> None:
     """A message may answer a question of the task: it waits as far as is known when the message leaves.
 
-    A webhook may have told the application more than is seen here, and in 0.1 every message may begin a task anew.
+    A webhook may have told the application more than is seen here.
     """
-    if order.is_waiting(task, call) or task.pushed or call.protocol_version == "0.1":
+    if order.is_waiting(task, call) or task.pushed:
         task.answer_seq, task.moved_seq = call.seq, 0
         task.open_answers += 1
 
 
 def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
-    task.begun_seq = call.seq
     task.created_at = call.at
     task.state = task.terminal = ""
     task.state_seq = task.state_stream = task.terminal_seq = task.read_seq = task.reads_when_ended = 0
     task.local_state = ""
     task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
-    task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = task.cancel_seq = 0
+    task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = 0
+    ledger.leave_context(task)
+    task.context_id = ""
+    task.contexts.clear()
     task.first_seen.clear()
     task.streams.clear()
     task.artifacts.clear()

@@ -49,8 +49,8 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     if task is None:
         task = _new_task(agent, seen, call, now_ns)
         ledger.add_task(task)
-    if order.of_another_life(task, call):
-        return Effect(task)
+    if call.protocol_version == "0.1" and call.is_send and call.seq != task.created_seq:
+        task.reused = True
     agent.only_messages = False
     if call.is_send and not call.answered_task:
         _note_divergence(ledger, agent, call, seen)
@@ -142,6 +142,9 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
         if context_id and len(task.contexts) < CONTEXTS:
             task.contexts.add(context_id)
     task.answered_seq = seen.seq
+    if call.method == Method.CANCEL_TASK:
+        # The cancel may have left before anything was known of the task.
+        task.cancel_seq = task.cancel_seq or call.seq
     task.correlation = task.correlation or seen.correlation or call.correlation
     if call.method in READS or call.method == Method.LIST_TASKS:
         task.read_at = seen.at
@@ -231,6 +234,9 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
         return None
     call = seen.call
     assert call is not None
+    if task.reused:
+        task.terminal, task.terminal_seq = (state, seen.seq) if state in TERMINAL else ("", 0)
+        return _move(ledger, task, seen, now_ns) if state != task.state else None
     _remember_waiting(task, call, state, seen.seq)
     if order.of_this_turn(task, call) or state in TERMINAL:
         if seen.channel == Channel.STREAM:
@@ -275,8 +281,8 @@ def _move(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition
 
 def _remember_waiting(task: Task, call: CallStarted, state: str, seq: int) -> None:
     if state in INTERRUPTED:
-        if not task.interrupted_seq or task.resumed_seq or call.seq > task.interrupted_in:
-            task.interrupted_seq, task.interrupted_in, task.resumed_seq = seq, call.seq, 0
+        alone = not task.interrupted_seq or bool(task.resumed_seq) or task.interrupted_in == call.seq
+        task.interrupted_seq, task.interrupted_in, task.resumed_seq = seq, call.seq if alone else 0, 0
         return
     if task.interrupted_seq and not task.resumed_seq:
         is_later = call.seq > task.interrupted_seq or call.seq == task.interrupted_in
@@ -323,8 +329,7 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         task.changed_at = seen.at
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
-    if seen.state is None or task.begun_seq:
-        # 0.1: nothing says of which life of the task it tells.
+    if seen.state is None or task.reused:
         return Effect(task)
     if order.changed_terminal(task, seen):
         _poison(ledger, task, task.terminal, seen.seq, reopened=True)
