@@ -58,11 +58,20 @@ def test_a_task_of_0_1_begun_anew_with_a_poll_under_way() -> None:
 
 
 def test_a_message_into_a_live_task_of_0_1() -> None:
-    """In 0.1 every message may begin the task anew, so submitted answers it."""
+    """In 0.1 every message may begin the task anew, so submitted may answer it."""
     world = World()
     world.send(WORKING, task="mine", version="0.1")
     world.answers(world.leaves(Method.SEND_MESSAGE, "mine", version="0.1"), SUBMITTED)
-    assert world.levels(RULE) == ["information"]
+    world.get("mine", WORKING, version="0.1")
+    assert not world.findings
+
+
+def test_a_task_of_0_1_that_took_one_message_is_judged() -> None:
+    """Seed 002 in its own dialect: one message under the id, and the task goes back."""
+    world = World()
+    world.answers(world.leaves(Method.SEND_MESSAGE, "mine", version="0.1"), WORKING)
+    world.get("mine", SUBMITTED, version="0.1")
+    assert world.rules() == [RULE]
 
 
 def test_a_redirect_leads_to_the_same_agent() -> None:
