@@ -22,6 +22,8 @@ STREAMS = 8
 """Streams remembered per task."""
 CONTEXTS = 8
 """Context ids remembered per task."""
+CREDENTIALS = 64
+"""Credentials remembered per agent."""
 DOCUMENTS = 32
 """Card documents remembered per agent."""
 ENDPOINTS = 32
@@ -362,6 +364,8 @@ class Agent:
     refused_credential: str = ""
     first_call_seq: int = 0
     """When the first call to it left."""
+    credentials: OrderedDict[str, tuple[int, int]] = field(default_factory=OrderedDict)
+    """Keyed digest → when a call with it first and last left: the newest few."""
     artifact_owners: OrderedDict[tuple[str, str], Owner] = field(default_factory=OrderedDict)
     """Artifact id and digest → who had it first: the newest few."""
     artifact_contexts: OrderedDict[str, set[str]] = field(default_factory=OrderedDict)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from otel_a2a.engine.rules import Rule
 from otel_a2a_policies import (
     admission,
+    artifact_owners,
     artifacts,
     card_information,
     continuity,
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     *identity.RULES,
     *continuity.RULES,
     *artifacts.RULES,
+    *artifact_owners.RULES,
     *disposition.RULES,
     *admission.RULES,
     *delivery.RULES,

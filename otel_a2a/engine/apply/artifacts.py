@@ -26,13 +26,15 @@ def artifact_seen(ledger: Ledger, seen: ArtifactSeen) -> Effect:
     task.changed_at = seen.at
     if seen.call is None:
         task.delivered_at = seen.at
-    if seen.artifact.artifact_id:
-        remember_artifact(task, seen.artifact, seen, whole=False)
+    remember_artifact(task, seen.artifact, seen, whole=False)
     return Effect(task)
 
 
 def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen, *, whole: bool) -> None:
     """Keep what is known of an artifact: ``whole`` as a snapshot shows it, else as one more event of it."""
+    if not facts.artifact_id:
+        # 0.1 numbers its artifacts: nothing tells which one this is.
+        return
     held = task.artifacts.get(facts.artifact_id)
     is_new = held is None
     if held is None:
@@ -52,16 +54,19 @@ def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | Artifac
 
 
 def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen, stream: int) -> None:
-    if len(held.chunks) < CHUNKS:
-        held.chunks.add(facts.digest)
     if not seen.append:
-        held.counted, held.counted_in = facts.length, stream
+        held.counted, held.counted_in, held.sealed_in = facts.length, stream, 0
         _set_content(held, facts.digest, facts.length, seen.seq)
     else:
-        held.counted = (held.counted if held.counted_in == stream else 0) + facts.length
-        held.counted_in = stream
+        if held.counted_in != stream:
+            held.counted, held.counted_in = facts.length, stream
+        elif facts.digest not in held.chunks:
+            # One that was sent twice adds nothing; what it may hide accuses nobody.
+            held.counted += facts.length
         _set_content(held, "", max(held.length, held.counted), seen.seq)
     held.appended = seen.append
+    if len(held.chunks) < CHUNKS:
+        held.chunks.add(facts.digest)
     if seen.last_chunk:
         held.sealed_in = stream
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from otel_a2a.engine import order
 from otel_a2a.engine.apply.effects import NOTHING, Effect
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import CONTEXTS, Agent, Send, Task
+from otel_a2a.engine.records import CONTEXTS, CREDENTIALS, Agent, Send, Task
 from otel_a2a.observations import (
     READS,
     TERMINAL,
@@ -52,6 +52,7 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     """A request leaves: it was not refused."""
     agent = ledger.agent_of_call(call)
     agent.first_call_seq = agent.first_call_seq or call.seq
+    _note_credential(agent, call)
     # Its card may have come from elsewhere: a registry, a catalogue.
     agent.address, agent.port = call.server_address, call.server_port
     if call.is_send and call.message is not None:
@@ -81,6 +82,13 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
         task.pushed = True
         task.webhooks[call.push.url] = call.push.token
     return Effect(task)
+
+
+def _note_credential(agent: Agent, call: CallStarted) -> None:
+    first, _ = agent.credentials.pop(call.credential, (call.seq, 0))
+    agent.credentials[call.credential] = (first, call.seq)
+    if len(agent.credentials) > CREDENTIALS:
+        agent.credentials.popitem(last=False)
 
 
 def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
