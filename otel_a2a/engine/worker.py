@@ -103,7 +103,6 @@ class Worker:
                 return
             _perform(work)
 
-
     def _wait(self) -> float | None:
         """Seconds to wait for work, within what a platform's clocks can take."""
         try:

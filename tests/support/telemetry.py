@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.sampling import Sampler
 from otel_a2a import A2AInstrumentor, semconv
 
 # Its name before SDK 1.39 was InMemoryLogExporter.
-InMemoryLogs: Any = getattr(logs, "InMemoryLogRecordExporter", None) or logs.InMemoryLogExporter  # type: ignore[attr-defined]
+InMemoryLogs: Any = getattr(logs, "InMemoryLogRecordExporter", None) or logs.InMemoryLogExporter
 
 
 class Telemetry:
