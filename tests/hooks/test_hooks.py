@@ -13,7 +13,9 @@ import pytest
 
 from otel_a2a import hooks
 
-INSTRUMENT = "from otel_a2a import A2AInstrumentor, hooks; instrumentor = A2AInstrumentor(); instrumentor.instrument()\n"
+INSTRUMENT = (
+    "from otel_a2a import A2AInstrumentor, hooks; instrumentor = A2AInstrumentor(); instrumentor.instrument()\n"
+)
 PATCHED = "print(*[hook.name for hook in hooks.status() if hook.patched])\n"
 
 
@@ -44,10 +46,14 @@ def package(folder: Path, modules: dict[str, str]) -> Path:
 
 def test_nothing_is_imported_for_a_hook() -> None:
     """An application that has no use for these libraries does not get them, nor our modules about them."""
-    program = "import sys\n" + INSTRUMENT + """
+    program = (
+        "import sys\n"
+        + INSTRUMENT
+        + """
 strangers = ("a2a", "crewai", "python_a2a", "otel_a2a.hooks.a2a_sdk", "otel_a2a.hooks.crewai")
 print([name for name in strangers if name in sys.modules])
 """
+    )
     assert run(program).stdout == "[]\n"
 
 
