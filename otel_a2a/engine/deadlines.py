@@ -101,7 +101,7 @@ def _withdrawn(task: Task, settings: Settings) -> float | None:
     dropped_at = _withdrawn_at(document) if document is not None else None
     if dropped_at is None or max(task.delivered_at, task.read_at, task.asked_at) > dropped_at or task.open_streams:
         return None
-    return dropped_at + WITHDRAWN_WINDOW
+    return max(dropped_at, task.created_at) + WITHDRAWN_WINDOW
 
 
 def _withdrawn_at(document: CardDocument) -> float | None:

@@ -7,6 +7,7 @@ import pytest
 
 from otel_a2a.engine.findings import Level
 from otel_a2a.observations import STATES, TERMINAL, Channel, Form, Method, TaskSeen
+from tests.support.marks import fires, late, legal
 from tests.support.world import AUTH, COMPLETED, INPUT, SUBMITTED, WORKING, World, message
 
 RULE = "backward-transition"
@@ -17,6 +18,7 @@ LIVE = sorted(STATES - TERMINAL)
 # --- it fires
 
 
+@fires(RULE)
 @pytest.mark.parametrize("earlier", BEYOND_SUBMITTED)
 def test_a_read_that_left_afterwards_shows_submitted(earlier: str) -> None:
     """Any live state, then submitted in the answer to a read that left after it was received, is a violation."""
@@ -29,6 +31,7 @@ def test_a_read_that_left_afterwards_shows_submitted(earlier: str) -> None:
     assert finding.level is Level.VIOLATION
 
 
+@fires(RULE)
 @pytest.mark.parametrize("later", LIVE)
 @pytest.mark.parametrize("ended", sorted(TERMINAL))
 def test_an_ended_task_shown_alive(ended: str, later: str) -> None:
@@ -39,6 +42,7 @@ def test_an_ended_task_shown_alive(ended: str, later: str) -> None:
     assert sorted(world.rules()) == [RULE, "terminal-state-changed"]
 
 
+@fires(RULE)
 def test_within_one_stream() -> None:
     """Inside a stream the order of events is the order of states."""
     world = World()
@@ -87,6 +91,7 @@ def test_the_answer_to_a_message_into_a_working_task() -> None:
     assert world.rules() == [RULE]
 
 
+@late(RULE)
 def test_a_late_observer_sees_what_happens_before_its_eyes() -> None:
     """A task first seen by a read may go back like any other."""
     world = World()
@@ -121,6 +126,7 @@ def test_the_same_state_again(state: str) -> None:
     assert not world.findings
 
 
+@legal(RULE)
 @pytest.mark.parametrize("first", LIVE)
 @pytest.mark.parametrize("then", sorted(STATES - {SUBMITTED}))
 def test_every_other_jump(first: str, then: str) -> None:
@@ -173,6 +179,7 @@ def test_a_poll_that_raced_the_end() -> None:
     assert world.task().state == COMPLETED
 
 
+@legal(RULE)
 def test_two_polls_answered_in_the_other_order() -> None:
     """Of two reads under way at once, the later answer may be the older one."""
     world = World()
@@ -235,6 +242,7 @@ def test_a_webhook() -> None:
     assert not world.findings
 
 
+@legal(RULE)
 def test_a_subscription_that_plays_the_life_again() -> None:
     """Events that are older by their time stamps, told to a new subscriber, go back nowhere."""
     world = World()

@@ -12,6 +12,7 @@ import pytest
 
 from otel_a2a.engine.findings import Level
 from otel_a2a.observations import INTERRUPTED, TERMINAL, Form, Method
+from tests.support.marks import fires, late, legal
 from tests.support.world import COMPLETED, INPUT, SUBMITTED, WORKING, World, message
 
 RULE = "continued-across-revisions"
@@ -36,6 +37,7 @@ def streaming_task_with_webhook(**card: Any) -> World:
 # --- it fires
 
 
+@fires(RULE)
 @pytest.mark.parametrize("change", NARROWER.values(), ids=NARROWER)
 def test_a_narrowing_in_between(change: dict[str, Any]) -> None:
     """Each narrowing of what the task uses makes the next message into it a violation, which names the way out."""
@@ -173,6 +175,7 @@ def test_a_second_narrowing_after_the_read() -> None:
     assert world.rules() == [RULE]
 
 
+@late(RULE)
 def test_a_late_observer_sees_the_change_it_sees() -> None:
     """A task first seen by a read is bound to the revision of that time."""
     world = World()
@@ -196,6 +199,7 @@ def test_a_narrower_extended_card() -> None:
 # --- it does not fire: other calls
 
 
+@legal(RULE)
 @pytest.mark.parametrize(
     "method", [Method.GET_TASK, Method.SUBSCRIBE_TO_TASK, Method.CANCEL_TASK, Method.LIST_TASKS, Method.GET_PUSH_CONFIG]
 )

@@ -9,6 +9,7 @@ import pytest
 
 from otel_a2a.engine.findings import Level
 from otel_a2a.observations import A2AError, Hints, Method, SentMessage
+from tests.support.marks import late, legal
 from tests.support.world import COMPLETED, FAILED, INPUT, SUBMITTED, WORKING, World, message
 
 RULE = "message-resent-after-regression"
@@ -62,6 +63,7 @@ def test_a_task_without_trouble(task: str, context: str) -> None:
     assert not resent(world)
 
 
+@legal(RULE)
 @pytest.mark.parametrize("error", ["ReadTimeout", "ConnectError", "503"])
 def test_a_retry_of_a_send_without_an_answer(error: str) -> None:
     """A transport retry of a message that was not answered comes after no trouble."""
@@ -183,6 +185,7 @@ def test_a_message_without_id_or_readable_parts() -> None:
     assert not resent(world)
 
 
+@legal(RULE)
 @pytest.mark.parametrize("task", ["", "t1"])
 def test_a_declared_retry(task: str) -> None:
     """An application that says that it retries knows what it does."""
@@ -199,6 +202,7 @@ def test_reads_and_cancel_send_nothing(method: str) -> None:
     assert world.last.error is None and not resent(world)
 
 
+@late(RULE)
 def test_a_late_observer_does_not_know_what_was_sent() -> None:
     """A task that another process made, or an earlier run, has no creating message here."""
     world = World()

@@ -9,6 +9,7 @@ import pytest
 
 from otel_a2a.errors import TaskResurrectionError
 from otel_a2a.observations import Method, SentMessage
+from tests.support.marks import fires
 from tests.support.world import COMPLETED, FAILED, INPUT, SUBMITTED, WORKING, World, message
 
 RULE = "message-resent-after-regression"
@@ -46,6 +47,7 @@ def resent(world: World) -> list[str]:
 # --- it fires: into the same task
 
 
+@fires(RULE)
 @pytest.mark.parametrize("sent", [ORIGINAL, SAME_ID, SAME_WORDS], ids=["original", "same id", "same words"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_into_the_same_task(kind: str, sent: SentMessage) -> None:
@@ -76,6 +78,7 @@ def test_by_a_stream() -> None:
 # --- it fires: without the task id
 
 
+@fires(RULE)
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [("went back", "violation"), ("lost", "improvement"), ("reopened", "violation"), ("two ends", "violation")],
@@ -92,6 +95,7 @@ def test_without_the_task_id(sent: SentMessage, context: str, kind: str, expecte
     assert resent(world) == [expected]
 
 
+@fires(RULE)
 @pytest.mark.parametrize("context", ["", "c9"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_words_in_a_new_conversation(kind: str, context: str) -> None:

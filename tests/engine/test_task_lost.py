@@ -9,6 +9,7 @@ import pytest
 
 from otel_a2a.engine.findings import Level
 from otel_a2a.observations import STATES, TERMINAL, A2AError, Form, Method
+from tests.support.marks import fires, late, legal
 from tests.support.world import COMPLETED, WORKING, World, message
 
 RULE = "task-lost"
@@ -27,6 +28,7 @@ def created(state: str = WORKING, **request: Any) -> World:
 # --- it fires
 
 
+@fires(RULE)
 @pytest.mark.parametrize("state", LIVE)
 @pytest.mark.parametrize("method", ASKING)
 def test_not_found(method: str, state: str) -> None:
@@ -46,6 +48,7 @@ def test_not_found_after_more_than_a_second() -> None:
     assert world.rules() == [RULE]
 
 
+@late(RULE)
 def test_a_late_observer_knows_what_it_has_seen() -> None:
     """A task first seen by a read is lost like any other."""
     world = World()
@@ -64,6 +67,7 @@ def test_a_task_that_only_a_list_has_shown() -> None:
     assert world.rules() == [RULE]
 
 
+@fires(RULE)
 def test_another_credential_is_an_improvement() -> None:
     """Not found then also means: not yours."""
     world = created(credential="mine")
@@ -129,6 +133,7 @@ def test_a_lost_task_that_answers_again() -> None:
 # --- it does not fire
 
 
+@legal(RULE)
 def test_within_a_second_of_creation() -> None:
     """A task just made may not have reached every replica."""
     world = World()
@@ -178,6 +183,7 @@ def test_a_task_that_ended_while_it_was_asked_for() -> None:
     assert not world.findings
 
 
+@legal(RULE)
 @pytest.mark.parametrize("answer", [WORKING, None])
 def test_not_found_after_our_cancel(answer: str | None) -> None:
     """Some agents forget a task that is canceled, also where the cancel was not answered."""
@@ -203,6 +209,7 @@ def test_a_cancel_that_overtakes_a_read() -> None:
     assert not world.findings
 
 
+@legal(RULE)
 @pytest.mark.parametrize("status", ["404", "410", "503", "ConnectError"])
 def test_not_found_by_somebody_else(status: str) -> None:
     """A gateway's 404, a router's, a proxy's, and the network say nothing about a task."""
@@ -227,6 +234,7 @@ def test_not_found_of_something_else(method: str) -> None:
     assert not world.findings
 
 
+@late(RULE)
 def test_a_task_that_was_never_seen() -> None:
     """An unknown id may well not exist."""
     world = created()

@@ -9,6 +9,7 @@ import pytest
 
 from otel_a2a.engine.findings import Level
 from otel_a2a.observations import STATES, TERMINAL, Form, Method
+from tests.support.marks import fires, late, legal
 from tests.support.world import CANCELED, COMPLETED, FAILED, INPUT, REJECTED, SUBMITTED, WORKING, World, message
 
 RULE = "terminal-state-changed"
@@ -19,6 +20,7 @@ LIVE = sorted(STATES - TERMINAL)
 # --- it fires
 
 
+@fires(RULE)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_two_different_ends(first: str, second: str) -> None:
     """Of two different terminal states one is wrong, whichever they are."""
@@ -76,6 +78,7 @@ def test_a_list_tells_another_end() -> None:
     assert world.rules() == [RULE]
 
 
+@fires(RULE)
 @pytest.mark.parametrize("later", LIVE)
 def test_an_end_that_is_taken_back(later: str) -> None:
     """Terminal → live by a read that left afterwards, beside backward-transition."""
@@ -93,6 +96,7 @@ def test_a_message_that_reopens() -> None:
     assert sorted(world.rules()) == ["backward-transition", RULE, "terminal-task-reused"]
 
 
+@late(RULE)
 def test_a_late_observer() -> None:
     """A task first seen when it had ended may not end otherwise."""
     world = World()
@@ -130,6 +134,7 @@ def test_the_first_end_is_kept() -> None:
 # --- it does not fire
 
 
+@legal(RULE)
 @pytest.mark.parametrize("state", sorted(TERMINAL))
 def test_the_same_end_by_every_channel(state: str) -> None:
     """One end told by an answer, a stream, a read, a list and a cancel is one end."""
@@ -152,6 +157,7 @@ def test_every_end_of_every_live_state(live: str, ended: str) -> None:
     assert not world.findings
 
 
+@legal(RULE)
 def test_live_states_of_reads_under_way_and_of_streams_that_lag() -> None:
     """What left before the end was received tells of the time before it."""
     world = World()

@@ -8,6 +8,7 @@ import pytest
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.errors import TaskResurrectionError
 from otel_a2a.observations import SENDS, STATES, TERMINAL, Form, Method
+from tests.support.marks import fires, late, legal
 from tests.support.world import COMPLETED, FAILED, WORKING, World, message
 
 RULE = "terminal-task-reused"
@@ -17,6 +18,7 @@ FREE = sorted({value for name, value in vars(Method).items() if not name.startsw
 # --- it fires
 
 
+@fires(RULE)
 @pytest.mark.parametrize("version", ["0.2", "0.3", "1.0"])
 @pytest.mark.parametrize("method", sorted(SENDS))
 @pytest.mark.parametrize("state", sorted(TERMINAL))
@@ -49,6 +51,7 @@ def test_whoever_told_the_end(channel: str) -> None:
     assert world.rules() == [RULE]
 
 
+@late(RULE)
 def test_a_late_observer() -> None:
     """An end first seen by a read is an end."""
     world = World()
@@ -89,6 +92,7 @@ def test_a_live_task(state: str) -> None:
     assert not world.findings
 
 
+@legal(RULE)
 @pytest.mark.parametrize("method", FREE)
 def test_everything_but_a_message(method: str) -> None:
     """Reads, cancel and webhooks are no messages."""
@@ -109,6 +113,7 @@ def test_a_message_that_left_before_the_end_was_received() -> None:
     assert not world.findings
 
 
+@legal(RULE)
 def test_a_reference_to_an_ended_task() -> None:
     """A follow-up in the same context, with a reference, is the way to go on."""
     world = World()

@@ -189,7 +189,7 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
         A2AError.TASK_NOT_FOUND,
     ):
         task.cancel_at = failed.at
-    if call.push is not None and call.method == Method.CREATE_PUSH_CONFIG:
+    if call.push is not None and (call.method == Method.CREATE_PUSH_CONFIG or failed.from_agent):
         task.webhooks.pop(call.push.url, None)
         task.pushed = bool(task.webhooks)
     if failed.from_agent and failed.error == A2AError.TASK_NOT_FOUND:
