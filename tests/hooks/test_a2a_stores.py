@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Task stores of a2a-sdk 1.x: what a client saves is its own decision, what the SDK's server saves is the agent's word."""
+"""Task stores of a2a-sdk 1.x: a client saves its own decisions, the SDK's server the agent's word."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from a2a.server.routes import create_jsonrpc_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.server.tasks.copying_task_store import CopyingTaskStoreAdapter
 from a2a.types import AgentCapabilities, AgentCard, Task, TaskState, TaskStatus
+from opentelemetry.instrumentation.utils import suppress_instrumentation
 from starlette.applications import Starlette
 
 from otel_a2a import semconv
@@ -102,6 +104,37 @@ async def test_a_record_that_is_taken_back_is_not_held_against_anybody(telemetry
     assert found(telemetry) == ["improvement"]
 
 
+@pytest.mark.parametrize("asked", ["the one that works", "the one that is done"])
+async def test_one_id_at_two_agents(asked: str, telemetry: Telemetry) -> None:
+    """The last call of this context shows whose task is stored."""
+    done = ScriptedAgent(lambda method, params: {"task": task("t-1", "COMPLETED")})
+    with working(telemetry) as (_, client, base), serve(done.app) as there:
+        message = envelope("SendMessage", send("y", "m2"))
+        client.post(f"{there}/rpc", json=message, headers=HEADERS)
+        if asked == "the one that works":
+            read(client, base)
+        await InMemoryTaskStore().save(a_task(COMPLETED), ServerCallContext())
+    assert found(telemetry) == (["improvement"] if asked == "the one that works" else [])
+
+
+async def test_one_id_at_two_agents_and_no_call_that_shows_which(telemetry: Telemetry) -> None:
+    """Nobody is accused on a guess."""
+    done = ScriptedAgent(lambda method, params: {"task": task("t-1", "COMPLETED")})
+    elsewhere = contextvars.copy_context()
+    with working(telemetry) as (_, client, _base), serve(done.app) as there:
+        client.post(f"{there}/rpc", json=envelope("SendMessage", send("y", "m2")), headers=HEADERS)
+        saving = InMemoryTaskStore().save(a_task(FAILED), ServerCallContext())
+        await elsewhere.run(asyncio.ensure_future, saving)
+    assert not found(telemetry)
+
+
+async def test_where_instrumentation_is_suppressed_nothing_is_noticed(telemetry: Telemetry) -> None:
+    """As for calls."""
+    with working(telemetry), suppress_instrumentation():
+        await InMemoryTaskStore().save(a_task(FAILED), ServerCallContext())
+    assert not found(telemetry)
+
+
 class MyStore(InMemoryTaskStore):
     """A store of the application's, derived from the SDK's."""
 
@@ -123,9 +156,8 @@ async def test_a_save_that_fails_is_no_record(telemetry: Telemetry) -> None:
     def refuse(context: ServerCallContext) -> str:
         raise LookupError("no owner")
 
-    with working(telemetry):
-        with pytest.raises(LookupError, match="no owner"):
-            await InMemoryTaskStore(owner_resolver=refuse).save(a_task(FAILED), ServerCallContext())
+    with working(telemetry), pytest.raises(LookupError, match="no owner"):
+        await InMemoryTaskStore(owner_resolver=refuse).save(a_task(FAILED), ServerCallContext())
     assert not found(telemetry)
 
 

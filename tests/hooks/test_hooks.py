@@ -81,7 +81,7 @@ CHANGED = {
     },
     "crewai.events.event_bus": {
         "crewai.events.event_bus": "another_bus = None",
-        "crewai.events.types.a2a_events": "class A2AResponseReceivedEvent: ...\nclass A2APushNotificationTimeoutEvent: ...",
+        "crewai.events.types.a2a_events": "A2AResponseReceivedEvent = A2APushNotificationTimeoutEvent = object",
     },
     "crewai.events.types.a2a_events": {
         "crewai.events.event_bus": "crewai_event_bus = None",

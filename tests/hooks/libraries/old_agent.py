@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from otel_a2a import semconv
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from otel_a2a import semconv
 from tests.support.servers import serve
 from tests.support.telemetry import Telemetry
 
@@ -110,7 +110,10 @@ def request(method: str, **params: Any) -> dict[str, Any]:
 def found(telemetry: Telemetry) -> list[tuple[Any, Any, Any]]:
     """Rule, level and party of all findings, save for information that is not about a local end."""
     return [
-        tuple(event.attributes[name] for name in (semconv.SECURITY_RULE_NAME, semconv.FINDING_LEVEL, semconv.FINDING_PARTY))
+        tuple(
+            event.attributes[name]
+            for name in (semconv.SECURITY_RULE_NAME, semconv.FINDING_LEVEL, semconv.FINDING_PARTY)
+        )
         for event in telemetry.events()
         if event.attributes[semconv.FINDING_LEVEL] != "information"
         or event.attributes[semconv.SECURITY_RULE_NAME] == "phantom-terminal-state"
