@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otel_a2a.engine.findings import Level
-from otel_a2a.observations import A2AError, Hints, Method, SentMessage
+from otel_a2a.observations import A2AError, Decision, Hints, LocalDecision, Method, SentMessage
 from tests.support.marks import late, legal
 from tests.support.world import COMPLETED, FAILED, INPUT, SUBMITTED, WORKING, World, message
 
@@ -110,8 +110,9 @@ def test_a_message_answered_not_found_was_not_taken() -> None:
     world.not_found("t1", Method.SEND_MESSAGE, sent=OTHER)
     assert world.last.error is not None
     world.get("t1", INPUT)
-    world.leaves(Method.SEND_MESSAGE, "t1", sent=OTHER)
-    assert world.last.error is None and not resent(world)
+    for sent in (OTHER, ORIGINAL):
+        world.leaves(Method.SEND_MESSAGE, "t1", sent=sent)
+        assert world.last.error is None and not resent(world)
 
 
 def test_a_new_turn_is_no_trouble() -> None:
@@ -134,6 +135,28 @@ def test_not_found_after_our_cancel_is_no_trouble(cancel_answer: str | None) -> 
     world.not_found("t1")
     world.leaves(Method.SEND_MESSAGE, sent=SAME_WORDS, context="c1")
     assert not world.findings
+
+
+def test_a_second_cancel_makes_a_loss_no_trouble() -> None:
+    """Whoever asks twice has asked before."""
+    world = World()
+    world.send(WORKING, sent=ORIGINAL)
+    world.passes(5)
+    world.cancel("t1", None)
+    world.not_found("t1")
+    world.cancel("t1", None)
+    world.leaves(Method.SEND_MESSAGE, sent=SAME_WORDS, context="c1")
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=ORIGINAL)
+    assert not world.findings
+
+
+def test_an_abandoned_task() -> None:
+    """An application that says that it gives a task up may do its work again."""
+    world = troubled()
+    world.observe(LocalDecision(decision=Decision.ABANDONED, task_id="t1"))
+    world.leaves(Method.SEND_MESSAGE, sent=ORIGINAL)
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=ORIGINAL)
+    assert not resent(world)
 
 
 def test_another_credentials_not_found_is_no_trouble() -> None:

@@ -127,6 +127,18 @@ def test_another_client_in_this_process_answers() -> None:
     assert not world.rules()
 
 
+def test_two_questions_answered_one_after_the_other() -> None:
+    """The answer to the first question arrives when the second one has been answered too: each begins its turn."""
+    world = World()
+    world.send(INPUT)
+    first = world.leaves(Method.SEND_MESSAGE, "t1", sent=message("one", "m2"))
+    world.get("t1", INPUT)
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("two", "m3"))
+    world.answers(first, SUBMITTED)
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), INPUT, SUBMITTED)
+    assert world.levels(RULE) == ["information"] * 2
+
+
 # --- no new turn
 
 
@@ -201,3 +213,23 @@ def test_a_real_regression_after_a_new_turn_is_not_hidden_by_it() -> None:
     world.get("t1", SUBMITTED)
     assert world.levels(RULE) == ["information", "violation"]
     assert world.rules() == [RULE]
+
+
+def test_the_stream_of_our_message_tells_of_the_new_turn() -> None:
+    """Also where a poll told first that the turn had begun: what that stream shows after it cannot be taken back."""
+    world = World()
+    world.send(INPUT)
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.get("t1", SUBMITTED)
+    world.streams(stream, WORKING)
+    world.get("t1", SUBMITTED)
+    assert world.levels(RULE) == ["information", "violation"]
+
+
+def test_a_message_in_the_context_of_another_tenant_is_no_answer() -> None:
+    """Contexts are a tenant's own, like tasks."""
+    world = World()
+    world.send(INPUT, tenant="a")
+    world.leaves(Method.SEND_MESSAGE, context="c1", tenant="b", sent=message("yes", "m2"))
+    world.get("t1", SUBMITTED, tenant="a")
+    assert world.levels(RULE) == ["violation"]

@@ -90,15 +90,15 @@ def test_a_line_that_only_sets_a_level_leaves_the_action() -> None:
 
 
 def test_the_host_of_the_call_counts() -> None:
-    """Where a card comes from another host than the agent, policy follows the call."""
+    """Where a card comes from another host, or an agent has several, policy follows the call."""
     world = World(agents="pay.example=raise")
-    endpoint = "https://pay.example/a2a"
-    world.card(url="https://registry.example/cards/pay", interfaces=(endpoint, "https://pay2.example/a2a"))
-    world.send(WORKING, endpoint=endpoint)
-    world.get("t1", SUBMITTED, endpoint="https://pay2.example/a2a")
-    assert world.last.error is None
-    world.get("t1", SUBMITTED, endpoint=endpoint)
-    assert world.last.error is not None
+    endpoint, other = "https://pay.example/a2a", "https://pay2.example/a2a"
+    world.card(url="https://registry.example/cards/pay", interfaces=(endpoint, other))
+    world.send(COMPLETED, endpoint=endpoint)
+    for where, raises in ((other, False), (endpoint, True), (other, False)):
+        world.leaves(Method.SEND_MESSAGE, "t1", endpoint=where, sent=message("more", "m2"))
+        assert (world.last.error is not None) is raises
+        world.get("t1", COMPLETED, endpoint=other)
 
 
 # --- off and levels

@@ -7,9 +7,9 @@ import pytest
 
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.errors import TaskResurrectionError
-from otel_a2a.observations import SENDS, STATES, TERMINAL, Form, Method
+from otel_a2a.observations import SENDS, STATES, TERMINAL, CallStarted, Form, Method
 from tests.support.marks import fires, late, legal
-from tests.support.world import COMPLETED, FAILED, WORKING, World, message
+from tests.support.world import COMPLETED, ENDPOINT, FAILED, WORKING, World, message
 
 RULE = "terminal-task-reused"
 FREE = sorted({value for name, value in vars(Method).items() if not name.startswith("_")} - SENDS - {Method.GET_CARD})
@@ -114,6 +114,27 @@ def test_a_message_that_left_before_the_end_was_received() -> None:
 
 
 @legal(RULE)
+def test_a_message_whose_place_was_taken_before_the_end() -> None:
+    """A call that is only understood later has left when it left."""
+    world = World()
+    world.send(WORKING)
+    place = world.engine.tick()
+    world.get("t1", COMPLETED)
+    call = CallStarted(
+        method=Method.SEND_MESSAGE,
+        binding="JSONRPC",
+        protocol_version="1.0",
+        endpoint=ENDPOINT,
+        server_address="agent.example",
+        server_port=None,
+        task_id="t1",
+        message=message("more", "m2"),
+    )
+    call.seq = place
+    world.observe(call)
+    assert not world.rules()
+
+
 def test_a_reference_to_an_ended_task() -> None:
     """A follow-up in the same context, with a reference, is the way to go on."""
     world = World()
