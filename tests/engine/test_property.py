@@ -21,7 +21,7 @@ from tests.support.lives import Served
 from tests.support.world import COMPLETED, FAILED, SUBMITTED, WORKING, World, message
 
 SEEDS = st.integers(min_value=0, max_value=2**32)
-EXAMPLES = settings(max_examples=200, deadline=None)
+EXAMPLES = settings(max_examples=120, deadline=None)
 
 
 def accused(world: World) -> list[tuple[str, str, str]]:
