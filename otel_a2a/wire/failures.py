@@ -36,7 +36,8 @@ _CLASSES: Final = {
     "UnsupportedOperationError": A2AError.UNSUPPORTED_OPERATION,
 }
 """Names of error classes, which some 0.3 HTTP+JSON servers write in place of a code."""
-_OF_0_3: Final = frozenset((409, 422))
+_NOT_IMPLEMENTED: Final = 501
+_OF_0_3: Final = frozenset((409, 422, _NOT_IMPLEMENTED))
 """Statuses by which the 0.3 SDK refuses, and which gateways hardly use."""
 
 
@@ -131,4 +132,6 @@ def _in_0_3(call: CallStarted, status: int, document: Mapping[str, Any], error: 
         return Reason(A2AError.TASK_NOT_FOUND) if call.task_id else None
     if status == 409 and call.method == Method.CANCEL_TASK:
         return Reason(A2AError.TASK_NOT_CANCELABLE)
+    if status == _NOT_IMPLEMENTED:
+        return Reason(A2AError.PUSH_NOT_SUPPORTED if "push" in message.lower() else A2AError.UNSUPPORTED_OPERATION)
     return Reason(str(status))

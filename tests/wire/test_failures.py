@@ -77,6 +77,8 @@ def test_a_reason_of_another_domain_is_not_the_agents() -> None:
         ({"message": "Task cannot be canceled - current state: completed"}, 409, ("TASK_NOT_CANCELABLE", True)),
         ({"message": "Task t is in terminal state: completed"}, 422, ("422", True)),
         ({"message": "Context in message does not match"}, 422, ("422", True)),
+        ({"message": "This operation is not supported"}, 501, ("UNSUPPORTED_OPERATION", True)),
+        ({"message": "Push Notification is not supported"}, 501, ("PUSH_NOTIFICATION_NOT_SUPPORTED", True)),
         ({"error": "io.a2a.spec.TaskNotFoundError", "message": ""}, 404, ("TASK_NOT_FOUND", True)),
         ({"message": "unknown exception"}, 500, ("500", False)),
     ],
