@@ -88,7 +88,7 @@ def _expected(task: Task, settings: Settings) -> float | None:
 def _cancel(task: Task, settings: Settings) -> float | None:
     if not task.cancel_at or not _is_missed(task) or task.open_streams:
         return None
-    if max(task.read_at, task.asked_at) >= task.cancel_at:
+    if max(task.read_at, task.asked_at, task.delivered_at) >= task.cancel_at:
         return None
     return task.cancel_at + CANCEL_WINDOW
 

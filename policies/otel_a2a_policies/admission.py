@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Admission: the card governs new work, and only that.
 
-None of these rules applies to an agent whose card is pinned (rules.md, G11), nor before a card of the agent is known.
+None of these rules applies to an agent whose card is pinned (rules.md, G11), nor before a card of the agent is known or
+was asked for in vain.
 """
 
 from __future__ import annotations
@@ -364,7 +365,13 @@ def card_changed_under_same_version(fetched: CardFetched, view: View, settings: 
 
 
 def _is_new_work(call: CallStarted, view: View) -> bool:
-    """A send that names no task; in 0.1, where the client names every task, one that names an unknown one."""
+    """A send that names no task; in 0.1, where the client names every task, one that names an unknown one.
+
+    A message that only names a context in which a task is live may be a word to that one.
+    """
+    if call.creates and call.context_id and view.agent is not None:
+        tasks = view.agent.contexts.get(call.context_id, {}).values()
+        return not any(task.is_live and task.tenant == call.tenant for task in tasks)
     return call.creates or (call.is_send and call.protocol_version == "0.1" and view.task is None)
 
 

@@ -54,7 +54,7 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
         owner = view.agent.artifact_owners.get((artifact.artifact_id, artifact.digest))
         if owner is None or not artifact.length or (owner.tenant, owner.task_id) == (seen.call.tenant, seen.task_id):
             continue
-        if _is_elsewhere(owner, artifact, seen, view) or _reference(owner, seen, view):
+        if _is_elsewhere(owner, artifact, seen, view) or _reference(owner, artifact, seen, view):
             continue
         is_unique = UNIQUE.search(artifact.artifact_id) is not None
         if owner.context_id and owner.context_id == _context(seen, view) and owner.tenant == seen.call.tenant:
@@ -103,14 +103,17 @@ def _is_of_another_client(owner: Owner, call: CallStarted, agent: Agent) -> bool
     return owner.credential != call.credential and last > first
 
 
-def _reference(owner: Owner, seen: TaskSeen | ArtifactSeen, view: View) -> bool:
-    """Whether one of the two tasks was started with a reference to the other: then it may well hand its artifacts
-    on."""
+def _reference(owner: Owner, artifact: ArtifactFacts, seen: TaskSeen | ArtifactSeen, view: View) -> bool:
+    """Whether one of the two tasks was started with a reference to the other, or to one that already had the artifact
+    from it: then it may well hand its artifacts on."""
     referenced = set(view.task.references) if view.task is not None else set()
     if seen.call is not None and seen.call.message is not None:
         referenced |= set(seen.call.message.reference_task_ids)
     other = view.ledger.task(view.agent, owner.tenant, owner.task_id)
-    return owner.task_id in referenced or (other is not None and seen.task_id in other.references)
+    if owner.task_id in referenced or (other is not None and seen.task_id in other.references):
+        return True
+    between = (view.ledger.task(view.agent, owner.tenant, task_id) for task_id in referenced)
+    return any(task is not None and artifact.artifact_id in task.artifacts for task in between)
 
 
 @rule(

@@ -21,6 +21,7 @@ from otel_a2a.observations import (
     INTERRUPTED,
     TERMINAL,
     A2AError,
+    ArtifactSeen,
     CallFailed,
     CallStarted,
     Channel,
@@ -129,7 +130,8 @@ class Caller:
         elif method == Method.SUBSCRIBE_TO_TASK and not task.has_ended:
             self._stream(task, call, self.agent.shows(task))
         elif method != Method.GET_TASK and task.has_ended:
-            self._fails(call, A2AError.UNSUPPORTED_OPERATION)
+            is_cancel = method == Method.CANCEL_TASK
+            self._fails(call, A2AError.TASK_NOT_CANCELABLE if is_cancel else A2AError.UNSUPPORTED_OPERATION)
         else:
             if method == Method.CANCEL_TASK:
                 self.agent.is_canceled(task)
@@ -199,11 +201,13 @@ class Caller:
         seen = dataclasses.replace(seen, delivery=Delivery(verified=True))
         self.line.later(self._chance.random() * 3 * self.agent.lag, partial(self._receives, task, seen, wait))
 
-    def _receives(self, task: Served, seen: TaskSeen, wait: int) -> None:
+    def _receives(self, task: Served, seen: TaskSeen | ArtifactSeen, wait: int) -> None:
         """Something arrives at the client, which may have something to say."""
         if not self.line.is_watched or (seen.call is None and seen.channel != Channel.WEBHOOK):
             return
         self.line.observe(dataclasses.replace(seen))
+        if isinstance(seen, ArtifactSeen):
+            return
         if self.agent.tasks[task.task_id] is not task:
             return
         if seen.call is not None:
@@ -226,16 +230,18 @@ class Caller:
                 self.line.observe(StreamEnded(call=call, reason=reason))
             is_over = True
 
-        def arrives(seen: TaskSeen, wait: int) -> None:
+        def arrives(seen: TaskSeen | ArtifactSeen, wait: int) -> None:
             if not is_over:
                 self._receives(task, seen, wait)
 
-        def tell(seen: TaskSeen, wait: int) -> None:
+        def tell(seen: TaskSeen | ArtifactSeen, wait: int) -> None:
             nonlocal free_at
             seen = dataclasses.replace(seen, call=call, channel=Channel.STREAM)
             for _ in range(1 + (self._chance.random() < 0.1)):
                 free_at = max(free_at, self.line.now + self._chance.random() ** 3 * self.agent.lag)
                 self.line.at(free_at, partial(arrives, seen, wait))
+            if isinstance(seen, ArtifactSeen):
+                return
             if seen.state in TERMINAL or (seen.state in INTERRUPTED and self.agent.closes_when_interrupted):
                 task.listeners.remove(tell)
                 self.line.at(free_at, partial(ends, "eof"))
@@ -247,10 +253,15 @@ class Caller:
             self.line.later(self._chance.uniform(0, 60), partial(ends, "ReadError"))
 
 
-def play(random: Random, world: World, until: float = math.inf) -> list[Caller]:
+def play(
+    random: Random,
+    world: World,
+    until: float = math.inf,
+    caller_of: Callable[[Timeline, str, str], Caller] = lambda line, *where: Caller(Agent(line, *where)),
+) -> list[Caller]:
     """Play some legal lives to their ends, or ``until`` then, before the eyes of ``world``, which may open late."""
     line = Timeline(random, world, begin=random.choice((0.0, 0.0, 0.0, 50.0)))
-    callers = [Caller(Agent(line, *where)) for where in AGENTS[: random.randint(1, 3)]]
+    callers = [caller_of(line, *where) for where in AGENTS[: random.randint(1, 3)]]
     for caller in callers:
         for _ in range(random.randint(1, 3)):
             line.later(random.uniform(0, 100), caller.begins)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from otel_a2a.observations import INTERRUPTED, TERMINAL, Channel, Form, Observation, TaskSeen
+from otel_a2a.observations import INTERRUPTED, TERMINAL, ArtifactSeen, Channel, Form, Observation, TaskSeen
 from tests.support.world import AUTH, COMPLETED, FAILED, INPUT, REJECTED, SUBMITTED, WORKING, World, artifacts
 
 ENDS = (COMPLETED, FAILED, REJECTED, COMPLETED)
@@ -75,7 +75,7 @@ class Served:
     moves: int = 0
     pushed: bool = False
     forgotten: bool = False
-    listeners: list[Callable[[TaskSeen, int], None]] = field(default_factory=list)
+    listeners: list[Callable[[TaskSeen | ArtifactSeen, int], None]] = field(default_factory=list)
     webhook: Callable[[TaskSeen, int], None] | None = None
 
     @property
@@ -90,6 +90,8 @@ class Card:
     narrows: bool
     """It loses skills now and then."""
     seen_at: float = 0.0
+    is_down: bool = False
+    """It could not be had when it was last asked for."""
 
 
 class Agent:
@@ -112,14 +114,15 @@ class Agent:
         for _ in range(chance.randint(0, 6)):
             line.later(chance.uniform(0, HORIZON), self.show_card)
 
-    def show_card(self) -> None:
+    def show_card(self, **asked: Any) -> None:
         """The card is fetched: one of two revisions answers, of which neither takes anything away unless it narrows."""
         chance = self.line.random
         interfaces = (self.endpoint, f"{self.endpoint}/two") if chance.random() < 0.5 else (self.endpoint,)
         skills = ("pay", "refund", "ship")[: chance.randint(1, 3)] if self.card.narrows else ("pay", "refund")
         if self.line.is_watched:
-            self.card.seen_at = self.line.now
-            self.line.world.card(interfaces=interfaces, skills=skills, url=f"{self.endpoint}/card", name=self.endpoint)
+            self.card.seen_at, self.card.is_down = self.line.now, False
+            url = f"{self.endpoint}/.well-known/agent-card.json"
+            self.line.world.card(interfaces=interfaces, skills=skills, url=url, name=self.endpoint, **asked)
 
     def creates(self, task_id: str, context_id: str, *, pushed: bool) -> Served:
         """A task begins, or in 0.1 begins anew."""

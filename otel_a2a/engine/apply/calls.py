@@ -70,6 +70,8 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     if task is None:
         return NOTHING
     if call.is_send:
+        # Reads look the same in 0.1 and 0.2; messages do not.
+        task.protocol_version = call.protocol_version
         _message_leaves(ledger, task, call)
     elif call.method == Method.CANCEL_TASK:
         task.cancel_seq = task.cancel_seq or call.seq

@@ -121,6 +121,16 @@ def test_a_task_that_refers_to_the_other(request_: dict[str, Any]) -> None:
 
 
 @legal(CROSSED)
+def test_a_result_that_is_handed_on_twice() -> None:
+    """The third task refers to the second, which had it from the first."""
+    world = Whole()
+    shown(world, "t1", artifact(UUID))
+    shown(world, "t2", artifact(UUID), sent=message("refine", "m2", references=("t1",)))
+    shown(world, "t3", artifact(UUID), sent=message("again", "m3", references=("t2",)))
+    assert not world.rules()
+
+
+@legal(CROSSED)
 def test_a_token_that_was_renewed() -> None:
     """The same client asks for the same document with its new token (G6)."""
     world = Whole()

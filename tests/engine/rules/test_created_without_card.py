@@ -216,12 +216,13 @@ def test_a_pinned_card() -> None:
 
 @legal(RULE)
 def test_work_in_flight_goes_on() -> None:
-    """A message into a task, reads and cancels need no card."""
+    """A message into a task, or to the context of a live one, reads and cancels need no card."""
     world = Whole()
     world.card()
     world.send(WORKING)
     world.card_fails(503)
     world.message("t1", WORKING)
+    world.leaves(Method.SEND_MESSAGE, context="c1", sent=message("one more word", "m3"))
     world.get("t1", WORKING)
     world.waits(31)
     world.cancel("t1")
