@@ -93,7 +93,7 @@ class Application(Caller):
         return self.line.world
 
     @property
-    def _where(self) -> dict[str, str]:
+    def _where(self) -> dict[str, Any]:
         return {"endpoint": self.agent.endpoint, "tenant": self.agent.tenant}
 
     # --- cards
@@ -171,8 +171,8 @@ class Application(Caller):
         """The end is known: what there is is kept, and what comes next refers to it."""
         if seen.state != CANCELED:
             for each in seen.artifacts:
-                told = {"artifact_id": each.artifact_id, "source_task_id": task.task_id}
-                self._world.decides(Decision.ARTIFACT_MERGED, task=task.task_id, **told, **self._where)
+                told: dict[str, Any] = {"artifact_id": each.artifact_id, "source_task_id": task.task_id}
+                self._world.decides(Decision.ARTIFACT_MERGED, task=task.task_id, **told, **dict[str, Any](self._where))
         if self.line.now > HORIZON or self._chance.random() < 0.5:
             return
         retried = task.task_id if seen.state in (FAILED, CANCELED) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from otel_a2a.observations import Channel, Decision, Form, Hints, Method, PushBinding, StateExpected
 from tests.support.interrupted import NEW, Case
@@ -86,7 +86,7 @@ def goes_on_after_the_last_chunk(case: Case) -> None:
 
 
 def takes_another_s_artifact(case: Case) -> None:
-    told = {"artifact_id": "foreign", "source_task_id": "t999"}
+    told: dict[str, Any] = {"artifact_id": "foreign", "source_task_id": "t999"}
     case.world.decides(Decision.ARTIFACT_MERGED, task=case.task_id, **told, **case.where)
 
 
