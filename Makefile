@@ -4,11 +4,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo status test test-oldest lint format catalogue bench build clean
+.PHONY: help setup demo status test test-oldest test-hooks test-crewai lint format catalogue bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
 OLDEST_HTTPX := .venv-oldest-httpx
+HOOKS := .venv-hooks
+CREWAI := .venv-crewai
+LIBRARIES := tests/hooks/libraries
 BIN := $(VENV)/bin
 ARGS ?=
 
@@ -45,6 +48,13 @@ test-oldest: $(OLDEST)/.test $(OLDEST_HTTPX)/.test  ## run the tests against the
 	$(OLDEST_HTTPX)/bin/python -m pytest $(ARGS) tests/clients tests/test_loading.py tests/test_instrumentor.py
 	$(OLDEST)/bin/python -m pytest $(ARGS)
 
+test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and python-a2a
+	@# Warnings of those libraries are theirs.
+	$(HOOKS)/bin/python -m pytest -W default $(LIBRARIES)/test_a2a_sdk_0_3.py $(LIBRARIES)/test_python_a2a.py $(ARGS)
+
+test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
+	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)
+
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -66,7 +76,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -95,4 +105,21 @@ $(OLDEST)/.test: $(OLDEST)/.made pyproject.toml constraints/oldest.txt
 
 $(OLDEST_HTTPX)/.test: $(OLDEST_HTTPX)/.made pyproject.toml constraints/oldest-httpx.txt
 	$(OLDEST_HTTPX)/bin/python -m pip install --quiet --disable-pip-version-check -r constraints/oldest-httpx.txt -e .
+	@touch $@
+
+$(HOOKS)/.made $(CREWAI)/.made:
+	@$(call FIND_PYTHON,$(PYTHON))
+	$(PYTHON) -m venv --clear $(@D)
+	@touch $@
+
+$(HOOKS)/.test: $(HOOKS)/.made pyproject.toml constraints/hooks.txt
+	$(HOOKS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/hooks.txt -e . \
+		'a2a-sdk[http-server,sqlite]' aiohttp flask httpx pytest pytest-asyncio requests uvicorn
+	@# It asks for the packages of several model providers, which its client does not need.
+	$(HOOKS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints/hooks.txt python-a2a
+	@touch $@
+
+$(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
+	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \
+		'crewai[a2a]' httpx pytest pytest-asyncio uvicorn
 	@touch $@

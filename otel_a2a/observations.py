@@ -157,6 +157,8 @@ class CardRequested(Observation):
     server_address: str = ""
     server_port: int | None = None
     extended: bool = False
+    endpoint: str = ""
+    """The interface that an extended card is asked of, as a call states it; empty for other cards."""
     credential: str = ""
     """Process-random keyed digest of the credential sent, empty where none was."""
     span: SpanRef | None = None

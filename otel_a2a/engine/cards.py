@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from otel_a2a.config import Settings, names_host
 from otel_a2a.engine.records import Agent, CardDocument, CardVersion, Discovery
-from otel_a2a.observations import CallStarted, CardFacts, CardFetched, CardFetchFailed, Hints, LocalDecision, SpanRef
+from otel_a2a.observations import (
+    CallStarted,
+    CardFacts,
+    CardFetched,
+    CardFetchFailed,
+    CardRequested,
+    Hints,
+    LocalDecision,
+    SpanRef,
+)
 
 if TYPE_CHECKING:
     from otel_a2a.engine.ledger import Ledger
@@ -78,11 +87,11 @@ def is_stale(document: CardDocument, now: float, settings: Settings, hints: Hint
     return bool(limits) and age(document, now) > min(limits)
 
 
-def is_pinned(call: CallStarted, settings: Settings) -> bool:
+def is_pinned(asked: CallStarted | CardRequested, settings: Settings) -> bool:
     """Whether the application or the operator relies on a card of its own on purpose (G11)."""
-    if call.hints is not None and call.hints.pinned_card:
+    if isinstance(asked, CallStarted) and asked.hints is not None and asked.hints.pinned_card:
         return True
-    return names_host(settings.pinned_cards, call.server_address, call.server_port)
+    return names_host(settings.pinned_cards, asked.server_address, asked.server_port)
 
 
 def is_agent_pinned(agent: Agent, settings: Settings) -> bool:

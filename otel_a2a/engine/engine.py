@@ -45,6 +45,7 @@ from otel_a2a.observations import (
     CallFailed,
     CallStarted,
     CardFetched,
+    CardRequested,
     DeadlineReached,
     LocalDecision,
     MessageSeen,
@@ -268,6 +269,8 @@ class Engine:
             agent = ledger.agent(call.endpoint)
             task_id = getattr(observation, "task_id", "") or call.task_id or call.answered_task
             return View(agent, ledger.task(agent, call.tenant, task_id), call, ledger, now)
+        if isinstance(observation, CardRequested):
+            return View(ledger.agent(observation.endpoint), None, None, ledger, now)
         if isinstance(observation, CardFetched):
             held = ledger.document(observation.request)
             return View(held[0] if held else None, None, None, ledger, now, held[1] if held else None)

@@ -79,6 +79,8 @@ def may_raise(rule: Rule, hit: Hit, observation: Observation, view: View, settin
     """Whether an exception may stop the application here at all (design §4, rules.md G10)."""
     if isinstance(observation, LocalDecision):
         return observation.declared
+    if isinstance(observation, CardRequested):
+        return rule.phase is Phase.REQUEST
     if rule.phase is Phase.LOCAL and not isinstance(observation, CallStarted):
         return False
     if isinstance(observation, CallStarted):

@@ -93,8 +93,15 @@ def _card_request(exchange: Exchange, knows: Callable[[str], bool], card_urls: C
         server_address=address,
         server_port=port,
         extended=extended,
+        endpoint=_interface_of(url, knows) if extended else "",
         credential=credentials.of_request(exchange.header),
     )
+
+
+def _interface_of(url: str, knows: Callable[[str], bool]) -> str:
+    """The interface whose extended card is at ``url``: in 0.3 it may end with ``/v1``, in 1.0 a tenant may follow."""
+    base = next((url.removesuffix(path) for path in (_EXTENDED_0_3, *_EXTENDED) if url.endswith(path)), url)
+    return next((each for each in (base, f"{base}/v1", base.rpartition("/")[0]) if knows(each)), base)
 
 
 def _without_body(exchange: Exchange, knows: Callable[[str], bool]) -> CallStarted | None:

@@ -20,7 +20,7 @@ from otel_a2a.errors import (
     CardTaskBoundaryError,
     TaskResurrectionError,
 )
-from otel_a2a.observations import CallStarted, CardFetched, Method
+from otel_a2a.observations import CallStarted, CardFetched, CardRequested, Method
 
 REPEAT_WINDOW = 600.0
 """Seconds within which a repeated send duplicates the one before."""
@@ -191,16 +191,20 @@ def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> I
     party=Party.CLIENT,
     phase=Phase.REQUEST,
     exception=AgentCardStalenessError,
-    on=(CallStarted,),
+    on=(CallStarted, CardRequested),
     origin="A2A 1.0 §3.3.4; field reports",
     summary="A new streaming send, or a request for the extended card, that the agent's card denies.",
 )
-def operation_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Absent is denied where ``capabilities`` is an object; on a card without that key it is an improvement."""
-    streams = call.method == Method.SEND_STREAMING_MESSAGE and _is_new_work(call, view)
-    if (not streams and call.method != Method.GET_EXTENDED_CARD) or cards.is_pinned(call, settings):
+def operation_not_advertised(asked: CallStarted | CardRequested, view: View, settings: Settings) -> Iterator[Hit]:
+    """Absent is denied where ``capabilities`` is an object; on a card without that key it is an improvement.
+
+    The extended card is a call over JSON-RPC, and a card's fetch over HTTP+JSON.
+    """
+    method = asked.method if isinstance(asked, CallStarted) else Method.GET_EXTENDED_CARD
+    streams = isinstance(asked, CallStarted) and method == Method.SEND_STREAMING_MESSAGE and _is_new_work(asked, view)
+    if (not streams and method != Method.GET_EXTENDED_CARD) or cards.is_pinned(asked, settings):
         return
-    document = cards.governing(view.agent, call.endpoint)
+    document = cards.governing(view.agent, asked.endpoint)
     if document is None:
         return
     card = document.current.card
@@ -209,8 +213,8 @@ def operation_not_advertised(call: CallStarted, view: View, settings: Settings) 
         return
     what = "streaming" if streams else "an extended card"
     yield Hit(
-        f"{call.method} was called although card revision {short(document.current.revision)} does not offer {what}",
-        discriminator=f"{call.method}@{document.current.revision}",
+        f"{method} was called although card revision {short(document.current.revision)} does not offer {what}",
+        discriminator=f"{method}@{document.current.revision}",
         card_revision=document.current.revision,
         level=None if offered is False or card.has_capabilities else Level.IMPROVEMENT,
         per_agent=True,

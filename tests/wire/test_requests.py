@@ -167,9 +167,11 @@ def test_a_card_fetch_is_known_by_its_url() -> None:
 
 @pytest.mark.parametrize("path", ["/extendedAgentCard", "/acme/extendedAgentCard", "/agent/authenticatedExtendedCard"])
 def test_the_extended_card_is_a_card_of_its_own(path: str) -> None:
-    """0.2 and 1.0 have paths that nobody else has."""
-    request = read("GET", f"https://agent.example{path}")
+    """0.2 and 1.0 have paths that nobody else has. It is the card of the interface that stands before them."""
+    known = {"https://agent.example"}
+    request = read("GET", f"https://agent.example{path}", knows=known.__contains__)
     assert isinstance(request, CardRequested) and request.extended
+    assert request.endpoint == "https://agent.example"
 
 
 def test_the_extended_card_of_0_3_needs_a_second_sign() -> None:
@@ -178,7 +180,9 @@ def test_the_extended_card_of_0_3_needs_a_second_sign() -> None:
     for interface in ("https://agent.example/a2a", "https://agent.example/a2a/v1"):
         request = read("GET", url, knows=lambda endpoint, known=interface: endpoint == known)  # type: ignore[misc]
         assert isinstance(request, CardRequested) and request.extended
-    assert isinstance(read("GET", url, headers={"a2a-version": "0.3"}), CardRequested)
+        assert request.endpoint == interface
+    stated = read("GET", url, headers={"a2a-version": "0.3"})
+    assert isinstance(stated, CardRequested) and stated.endpoint == "https://agent.example/a2a"
 
 
 def test_an_unreadable_body_leaves_what_the_path_tells() -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from otel_a2a.observations import Hints, Method, SentMessage
+from otel_a2a.errors import AgentCardStalenessError
+from otel_a2a.observations import CardRequested, Hints, Method, SentMessage
 from tests.support.marks import fires, late, legal
 from tests.support.whole import Whole
-from tests.support.world import INPUT, WORKING, message
+from tests.support.world import ENDPOINT, HOST, INPUT, WORKING, message
 
 SKILL = "skill-not-advertised"
 OPERATION = "operation-not-advertised"
@@ -143,6 +144,41 @@ def test_an_extended_card_that_the_card_denies(denied: bool | None) -> None:
     world.card(extended_card=denied)
     world.leaves(Method.GET_EXTENDED_CARD)
     assert world.rules() == [OPERATION] and world.levels(OPERATION) == ["violation"]
+
+
+def extended_card_over_http_json(world: Whole) -> None:
+    """The extended card is fetched like a document: so it is over HTTP+JSON."""
+    url = f"{ENDPOINT}/extendedAgentCard"
+    world.observe(CardRequested(url=url, server_address=HOST, extended=True, endpoint=ENDPOINT))
+
+
+@fires(OPERATION)
+def test_an_extended_card_over_http_json_that_the_card_denies() -> None:
+    """Where it is no call of JSON-RPC, asking for what is not announced is the same."""
+    world = Whole()
+    world.card()
+    extended_card_over_http_json(world)
+    assert world.rules() == [OPERATION] and world.levels(OPERATION) == ["violation"]
+
+
+@fires(OPERATION)
+def test_an_extended_card_over_http_json_is_not_asked_for_in_mode_raise() -> None:
+    """It can be stopped, as the call over JSON-RPC can."""
+    world = Whole(strictness="raise")
+    world.card()
+    extended_card_over_http_json(world)
+    assert isinstance(world.last.error, AgentCardStalenessError)
+
+
+@legal(OPERATION)
+def test_an_extended_card_over_http_json_that_is_offered_or_unheard_of() -> None:
+    """Announced, pinned by the operator, or asked of an agent whose card is not known."""
+    offered, pinned, unknown = Whole(), Whole(pinned_cards=(HOST,)), Whole()
+    offered.card(extended_card=True)
+    pinned.card()
+    for world in (offered, pinned, unknown):
+        extended_card_over_http_json(world)
+        assert not world.rules()
 
 
 @fires(OPERATION)

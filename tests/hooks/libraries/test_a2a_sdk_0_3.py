@@ -35,6 +35,7 @@ from a2a.types import (
 )
 from a2a.utils import new_task
 from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
 
 from tests.hooks.libraries.old_agent import OldAgent, artifact, card, found, request, served, status, task
 from tests.hooks.waiting import until
@@ -149,7 +150,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
             if request.param == "memory":
                 made: Any = InMemoryTaskStore()
             else:
-                made = DatabaseTaskStore(create_async_engine(f"sqlite+aiosqlite:///{self.file}"))
+                made = DatabaseTaskStore(create_async_engine(f"sqlite+aiosqlite:///{self.file}", poolclass=NullPool))
             self.first = self.first or made
             return made
 
