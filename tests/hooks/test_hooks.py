@@ -24,7 +24,7 @@ def run(program: str, *paths: Path) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     result = subprocess.run(
         [sys.executable, "-c", dedent(program)],
-        env=environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        env=environ | {"PYTHONPATH": os.pathsep.join([*map(str, paths), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=False,
