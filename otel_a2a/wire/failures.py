@@ -53,7 +53,9 @@ def read(call: CallStarted, status: int, document: Any) -> CallFailed:
     """The failure that an error answer stands for; ``document`` is its parsed body, or anything else."""
     found = reason(call, status, document)
     error = found.error if found else str(status) if status >= 300 else "error"
-    return CallFailed(call=call, error=error, from_agent=found is not None, status=status)
+    return CallFailed(
+        call=call, error=error, from_agent=found is not None, status=status, code=_written_code(status, document)
+    )
 
 
 def read_in_stream(call: CallStarted, document: dict[str, Any]) -> CallFailed:
@@ -62,7 +64,14 @@ def read_in_stream(call: CallStarted, document: dict[str, Any]) -> CallFailed:
     error_object = document["error"]
     code = integer_code(error_object) if isinstance(error_object, dict) else None
     error = found.error if found else str(code) if code is not None else "error"
-    return CallFailed(call=call, error=error, from_agent=True, status=200, channel=Channel.STREAM)
+    return CallFailed(
+        call=call,
+        error=error,
+        from_agent=True,
+        status=200,
+        code=_written_code(200, document),
+        channel=Channel.STREAM,
+    )
 
 
 def reason(call: CallStarted, status: int, document: Any) -> Reason | None:
@@ -88,6 +97,16 @@ def integer_code(error: Mapping[str, Any]) -> int | None:
         positive = integer(code[1:])
         return None if positive is None else -positive
     return integer(code)
+
+
+def _written_code(status: int, document: Any) -> str:
+    """The number of JSON-RPC wherever one is written, else the HTTP status; empty where that was no error."""
+    error = document.get("error") if isinstance(document, dict) else None
+    holder = error if isinstance(error, dict) else document
+    code = integer_code(holder) if isinstance(holder, dict) else None
+    if code is not None and code < 0:
+        return str(code)
+    return str(status) if status >= 300 else ""
 
 
 def _by_code(code: int, call: CallStarted) -> str:

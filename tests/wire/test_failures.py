@@ -120,3 +120,26 @@ def test_inside_a_stream_only_the_agent_writes() -> None:
     assert (found.error, found.from_agent) == ("500", True)
     assert failures.read_in_stream(started(), {"error": {"code": -32603}}).error == "-32603"
     assert failures.read_in_stream(started(), {"error": "boom"}).error == "error"
+
+
+@pytest.mark.parametrize(
+    ("document", "status", "code"),
+    [
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}}, 200, "-32001"),
+        ({"error": {"code": 404, "status": "NOT_FOUND", "details": info("TASK_NOT_FOUND")}}, 404, "404"),
+        ({"message": "Task not found"}, 404, "404"),
+        ({"code": -32001, "message": "Task not found: t"}, 404, "-32001"),
+        ("<html>", 503, "503"),
+        ({"error": "invalid_grant"}, 401, "401"),
+        ({"error": {"message": "no code"}}, 200, ""),
+    ],
+)
+def test_the_code_is_the_one_that_was_written(document: Any, status: int, code: str) -> None:
+    """``error.type`` is the protocol's code: a number of JSON-RPC, or an HTTP status."""
+    assert failures.read(started(rest=status >= 300), status, document).code == code
+
+
+def test_the_code_of_an_error_in_a_stream() -> None:
+    """There it comes with status 200, which is none."""
+    assert failures.read_in_stream(started(), {"error": {"code": -32603}}).code == "-32603"
+    assert failures.read_in_stream(started(rest=True), {"error": {"status": "INTERNAL"}}).code == ""
