@@ -40,6 +40,7 @@ def test_a_task_is_a_snapshot_in_every_dialect(value: Any) -> None:
     seen = task(value)
     assert (seen.task_id, seen.context_id, seen.state, seen.form) == ("t", "c", TaskState.WORKING, Form.SNAPSHOT)
     assert (seen.timestamp, seen.final, seen.has_message, seen.artifacts) == (1796001284.5, None, True, ())
+    assert seen.status_message_id == "m"
 
 
 EVENT_1_0 = {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}
