@@ -191,7 +191,8 @@ def narrowing(old: CardFacts, new: CardFacts, task: Task) -> str:
         return "streaming was dropped while the task uses it"
     if task.pushed and old.push_notifications and not new.push_notifications:
         return "push notifications were dropped while the task uses them"
-    gone = sorted(old.skills - new.skills)
+    hinted = task.hints.skill if task.hints is not None else ""
+    gone = sorted(skill for skill in old.skills - new.skills if hinted in ("", skill))
     if gone:
         return (
             "the skill is gone: " + ", ".join(gone[:3]) if len(gone) == 1 else "skills are gone: " + ", ".join(gone[:3])

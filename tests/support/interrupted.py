@@ -26,7 +26,8 @@ class Case:
         self.held = agent.shows(task).artifacts
 
     def leaves(self, method: str, task: str = "", **request: Any) -> CallStarted:
-        return self.world.leaves(method, task, **{"version": self.agent.version} | self.where | request)
+        members: dict[str, Any] = {"version": self.agent.version} | self.where | request
+        return self.world.leaves(method, task, **members)
 
     def shows(self, call: CallStarted, state: str | None, **told: Any) -> None:
         known = {"task_id": self.task_id, "context_id": self.task.context_id}
