@@ -116,3 +116,20 @@ def test_what_is_installed_is_told_without_importing_it() -> None:
     assert hooks.installed("a2a.server.tasks.inmemory_task_store") is not None
     assert hooks.installed("a2a.client.client_task_manager") is None
     assert hooks.installed("crewai.events.event_bus") is None
+
+
+def test_status_lists_what_is_installed() -> None:
+    """``otel-a2a status`` names each hook, and shows those of installed libraries."""
+    collected = """
+from otel_a2a.cli import status
+found = status.collect()
+print([hook["name"] for hook in found["hooks"]] == list(hooks.HOOKS))
+print(status.as_text(found))
+"""
+    told, _, text = run(INSTRUMENT + collected).stdout.partition("\n")
+    assert told == "True"
+    lines = text[text.index("\nHooks\n") :].split("\n\n")[0].splitlines()
+    assert any(
+        line.split()[0] == "a2a.server.tasks.inmemory_task_store" and "when imported" in line for line in lines[2:]
+    )
+    assert not any("crewai" in line or "client_task_manager" in line for line in lines)
