@@ -160,11 +160,29 @@ def _unanswered(into: Translation) -> Iterator[Verdict]:
             doubtful.add(call.params["message"]["messageId"])
 
 
+def _unreferenced(into: Translation) -> Iterator[Verdict]:
+    if into.target.shape != Shape.PROTO_0_3:
+        return
+    waiting: set[str] = set()
+    for step, call, answer in into.calls():
+        message = call.params.get("message", {})
+        for task_id in waiting.intersection(message.get("referenceTaskIds", ())):
+            yield Verdict(step, "reply-without-task-id", "improvement", task_id)
+        task = ((answer.get("body") or {}).get("result") or {}).get("task") or {}
+        if task and task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED":
+            waiting.add(task["id"])
+
+
 ADDITIONS: Final = (
     Addition(
         "a state that says nothing is a value in 0.3 over JSON-RPC; ProtoJSON leaves it out, and then it is missing "
         "(rules.md, unknown-state)",
         _no_state,
+    ),
+    Addition(
+        "the ProtoJSON of 0.3 has no `referenceTaskIds`: a reply by reference arrives as one without (rules.md, "
+        "reply-without-task-id)",
+        _unreferenced,
     ),
     Addition("0.1 lets clients choose ids, and nothing later does (rules.md, client-chosen-task-id)", _chosen_id),
     Addition(

@@ -47,7 +47,9 @@ def part(value: Object, shape: str) -> Object:
 def message(value: Object, shape: str) -> Object:
     if shape == Shape.PROTO_1_0:
         return dict(value)
-    found = {name: member for name, member in value.items() if name != "parts"}
+    # The package a2a.v1 has no place for references.
+    dropped = ("parts", "referenceTaskIds") if shape == Shape.PROTO_0_3 else ("parts",)
+    found = {name: member for name, member in value.items() if name not in dropped}
     if "parts" in value:
         found["content" if shape == Shape.PROTO_0_3 else "parts"] = [part(each, shape) for each in value["parts"]]
     if shape == Shape.KIND and "role" in found:
