@@ -174,16 +174,26 @@ def compare(program: Program, library: str, kind: str, server: Server, caplog: p
 
     What the recorder saw is returned.
     """
+
+    def run() -> list[object]:
+        side = Side(importlib.import_module(library), kind == "async", server)
+        execute(program, side)
+        return side.log
+
+    return compare_runs(run, server, caplog)
+
+
+def compare_runs(run: Callable[[], list[object]], server: Server, caplog: pytest.LogCaptureFixture) -> Recorder:
+    """``compare`` for a program of any library: ``run`` runs it, and returns what it has seen."""
     recorder = Recorder()
     runs: list[tuple[list[object], list[object]]] = []
     for watched in (contextlib.nullcontext(), watching(recorder), watching_for_real()):
         server.forget()
         caplog.clear()
-        side = Side(importlib.import_module(library), kind == "async", server)
         with watched, caplog.at_level(logging.WARNING):
-            execute(program, side)
-        side.log += [(record.name, record.getMessage()) for record in caplog.records]
-        runs.append((side.log, server.log()))
+            log = run()
+        log += [(record.name, without_addresses(record.getMessage())) for record in caplog.records]
+        runs.append((log, server.log()))
         assert "Failed to detach context" not in caplog.text
         assert trace.get_current_span() is trace.INVALID_SPAN
     without, recorded, real = runs
