@@ -211,6 +211,7 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
     task id and without references. Once per agent and context.
 
     Nobody owes an answer to a task that was lost, poisoned, diverged or abandoned, or that the client asked to cancel.
+    Over HTTP+JSON and gRPC 0.3 has no place for references, so there it is information: the message may have had them.
     """
     if not call.creates or call.protocol_version == "0.1" or not call.context_id or view.agent is None:
         return
@@ -231,6 +232,7 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
         task=task,
         discriminator=call.context_id,
         previous_state=task.state,
+        level=None if _has_references(call) else Level.INFORMATION,
         per_agent=True,
     )
 
@@ -310,6 +312,11 @@ def poisoned_task_used(used: CallStarted | LocalDecision, view: View, settings: 
 
 def _is_1_x(call: CallStarted) -> bool:
     return call.protocol_version.startswith("1")
+
+
+def _has_references(call: CallStarted) -> bool:
+    """Whether messages can refer to tasks in the dialect of this call: the package ``a2a.v1`` has no such field."""
+    return _is_1_x(call) or call.binding == "JSONRPC"
 
 
 RULES: tuple[Rule, ...] = (

@@ -89,6 +89,10 @@ def _cut(verdict: Verdict, into: Translation) -> str | None:
     return None if call is not None and refuses_by_a_cut(call, into.target) else verdict.level
 
 
+def _without_references(verdict: Verdict, into: Translation) -> str | None:
+    return "information" if into.target.shape == Shape.PROTO_0_3 else verdict.level
+
+
 CHANGES: Final = (
     Change(("final-flag-on-live-task",), "1.0 has no `final` (a2a-wire §2.6)", _lost_in_1_0),
     Change(
@@ -116,6 +120,12 @@ CHANGES: Final = (
         ("task-lost", "live-operation-refused"),
         "a2a-sdk 0.3 refuses a stream over HTTP+JSON by cutting it: the reason is not on the wire (a2a-wire §4)",
         _cut,
+    ),
+    Change(
+        ("reply-without-task-id",),
+        "a reply without references accuses (rules.md); the ProtoJSON of 0.3 has no `referenceTaskIds`, so that it may "
+        "have had them",
+        _without_references,
     ),
 )
 
@@ -167,7 +177,7 @@ def _unreferenced(into: Translation) -> Iterator[Verdict]:
     for step, call, answer in into.calls():
         message = call.params.get("message", {})
         for task_id in waiting.intersection(message.get("referenceTaskIds", ())):
-            yield Verdict(step, "reply-without-task-id", "improvement", task_id)
+            yield Verdict(step, "reply-without-task-id", "information", task_id)
         task = ((answer.get("body") or {}).get("result") or {}).get("task") or {}
         if task and task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED":
             waiting.add(task["id"])
@@ -179,11 +189,7 @@ ADDITIONS: Final = (
         "(rules.md, unknown-state)",
         _no_state,
     ),
-    Addition(
-        "the ProtoJSON of 0.3 has no `referenceTaskIds`: a reply by reference arrives as one without (rules.md, "
-        "reply-without-task-id)",
-        _unreferenced,
-    ),
+    Addition("the same: a reply by reference arrives as one without", _unreferenced),
     Addition("0.1 lets clients choose ids, and nothing later does (rules.md, client-chosen-task-id)", _chosen_id),
     Addition(
         "a cut stream, and a 5xx that any gateway could have written, answer nothing (rules.md, duplicate-send); over "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -195,6 +196,16 @@ def test_a_message_past_the_question(state: str) -> None:
     for number in range(3):
         world.leaves(Method.SEND_MESSAGE, context="c1", sent=message(f"yes {number}", f"m{number + 2}"))
     assert world.rules() == [REPLY] and set(world.levels(REPLY)) == {"improvement"}
+
+
+@legal(REPLY)
+@pytest.mark.parametrize("binding", ["HTTP+JSON", "GRPC"])
+def test_a_reply_whose_references_are_lost(binding: str) -> None:
+    """There 0.3 has no place for them: that is worth a word, and accuses nobody."""
+    world = conversation(INPUT, version="0.3")
+    asked = Whole().leaves(Method.SEND_MESSAGE, context="c1", sent=NEXT, version="0.3")
+    world.observe(replace(asked, binding=binding))
+    assert world.levels(REPLY) == ["information"]
 
 
 @legal(REPLY)
