@@ -102,7 +102,7 @@ def build(
     tracer = get_tracer(semconv.SCOPE, __version__, tracer_provider, semconv.SCHEMA_URL)
     events = EventLogger(logger_provider)
     held: list[Engine] = []
-    metrics = A2AMetrics(meter_provider, lambda: held[0].live_tasks)
+    metrics = A2AMetrics(meter_provider, lambda: held[0].live_states())
     reported: set[tuple[str, str]] = set()
     if engine is None:
         engine = Engine(

@@ -11,13 +11,16 @@ from opentelemetry.metrics import MeterProvider, get_meter
 from otel_a2a import semconv
 from otel_a2a.engine.findings import Finding, Strictness
 from otel_a2a.engine.rules import Rule
+from otel_a2a.telemetry.addresses import Addresses
 from otel_a2a.version import __version__
+from otel_a2a_exporters.place import context_of
 
 
 class MetricExporter:
-    """Counts findings by rule, level and action.
+    """Counts findings by rule, level, action and agent.
 
-    The series of every rule exists from the start: an alert on an increase never fires for a series that is born at 1.
+    A series of every rule, without an agent, exists from the start: what was never found reads 0. The first finding at
+    an agent is born at 1 all the same; the alerts of ``exporters/prometheus`` are written so that they see it.
     """
 
     def __init__(self, provider: MeterProvider | None, rules: Sequence[Rule]) -> None:
@@ -25,12 +28,16 @@ class MetricExporter:
         self._counter = meter.create_counter(
             semconv.METRIC_FINDINGS, unit="{finding}", description="Boundary violations and lesser findings"
         )
+        self._addresses = Addresses()
         for rule in rules:
             self._counter.add(0, _labels(rule.name, rule.level.value, Strictness.ANNOTATE.value))
 
     def export(self, finding: Finding, context: Any) -> None:
         """Count the finding."""
-        self._counter.add(1, _labels(finding.rule, finding.level.value, finding.action.value), context)
+        labels = _labels(finding.rule, finding.level.value, finding.action.value)
+        if finding.server_address:
+            labels[semconv.SERVER_ADDRESS] = self._addresses.label(finding.server_address)
+        self._counter.add(1, labels, context)
 
 
 def _labels(rule: str, level: str, action: str) -> dict[str, str]:

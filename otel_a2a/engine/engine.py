@@ -131,6 +131,11 @@ class Engine:
         """Tasks not known to have ended."""
         return self.ledger.live_count
 
+    def live_states(self) -> dict[str, int]:
+        """How many tasks not known to have ended are in each state. Asked when metrics are collected."""
+        with self._lock:
+            return self.ledger.live_states()
+
     def tick(self) -> int:
         """A place in the order of observations, for something whose meaning is only known later."""
         return next(self._sequence)
