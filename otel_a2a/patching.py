@@ -9,7 +9,8 @@ it is outermost; else it stays and lets everything through, and is taken into se
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,7 +35,30 @@ class Patch:
     replaced: Any
     """What lay in the class's ``__dict__``, to be put back."""
     wrapper: Method
+    build: Callable[[Patch], Method]
     active: bool = False
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Off the class while somebody else, who knows nothing of us, wraps the method or takes a wrapper off it.
+
+        Afterwards ours is outermost again. Where it is not outermost now, nothing is done.
+        """
+        if self.owner.__dict__.get(self.name) is not self.wrapper:
+            yield
+            return
+        setattr(self.owner, self.name, self.replaced)
+        try:
+            yield
+        finally:
+            self.put_on()
+
+    def put_on(self) -> None:
+        """Wrap what the class has now."""
+        self.replaced = self.owner.__dict__[self.name]
+        self.original = getattr(self.owner, self.name)
+        self.wrapper = functools.wraps(self.original)(self.build(self))
+        setattr(self.owner, self.name, self.wrapper)
 
     def remove(self) -> None:
         """Take the wrapper out of service, and off the class where nobody else has wrapped it."""
@@ -59,6 +83,11 @@ def find(owner: type, name: str) -> type:
     raise PatchPointMissing(f"{owner.__module__}.{owner.__qualname__} has no {name}")
 
 
+def installed(owner: type, name: str) -> Patch | None:
+    """The patch of ``owner.name``, where there is one."""
+    return _patches.get((owner, name))
+
+
 def install(owner: type, name: str, build: Callable[[Patch], Method]) -> Patch:
     """Wrap ``owner.name`` with what ``build`` makes, or take the wrapper that is still in place into service again.
 
@@ -70,10 +99,8 @@ def install(owner: type, name: str, build: Callable[[Patch], Method]) -> Patch:
     patch = _patches.get((owner, name))
     if patch is None or not _is_beneath(patch.wrapper, replaced):
         original = getattr(owner, name)
-        patch = Patch(owner, name, original, replaced, original)
-        patch.wrapper = functools.wraps(original)(build(patch))
-        _patches[owner, name] = patch
-        setattr(owner, name, patch.wrapper)
+        patch = _patches[owner, name] = Patch(owner, name, original, replaced, original, build)
+        patch.put_on()
     patch.active = True
     return patch
 

@@ -60,20 +60,20 @@ class Tap:
         """The stream broke, its reader was cancelled, or the operation refused it."""
         self.end(type(error).__name__, error)
 
-    def close(self) -> None:
-        """The application closed the stream."""
+    def close(self, reason: str = "closed-early") -> None:
+        """The application closed the stream; ``eof`` where it had all of it by then. Raises as ``end`` does."""
         # A generator that is finalised closes its response on the way out, and a finaliser may run anywhere, even
         # inside a lock of ours.
         if sys.exc_info()[0] is GeneratorExit:
-            self.drop()
+            self.drop(reason)
         else:
-            self.end("closed-early")
+            self.end(reason)
 
-    def drop(self) -> None:
+    def drop(self, reason: str = "closed-early") -> None:
         """The stream was forgotten; called from finalisers."""
         operation, self._operation = self._operation, None
         if operation is not None:
-            operation.end_later("closed-early")
+            operation.end_later(reason)
 
 
 class _Tee:
