@@ -5,11 +5,8 @@ where the client does what the seed prescribes. Seed 002's is in ``test_resurrec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import httpx
 import pytest
 
 from otel_a2a import (
@@ -19,50 +16,9 @@ from otel_a2a import (
     TaskResurrectionError,
     local,
 )
-from tests.support.agents import CARD_PATH, HEADERS, ScriptedAgent, card, envelope, send, task
-from tests.support.servers import serve
+from tests.support.agents import send, task
+from tests.support.incidents import PUSH, accepting, lives, running
 from tests.support.telemetry import Telemetry
-
-PUSH = {"url": "http://127.0.0.1:9/hook", "token": "t"}
-
-
-class Application:
-    """An ordinary client of one agent."""
-
-    def __init__(self, agent: ScriptedAgent, base: str, http: httpx.Client) -> None:
-        self.agent, self.base, self.http = agent, base, http
-
-    def fetch_card(self) -> int:
-        return self.http.get(self.base + CARD_PATH).status_code
-
-    def call(self, method: str, params: dict[str, Any]) -> Any:
-        answer = self.http.post(f"{self.base}/rpc", json=envelope(method, params), headers=HEADERS).json()
-        return answer.get("result", answer.get("error"))
-
-    def redeploy(self, **changes: Any) -> None:
-        self.agent.card = card(f"{self.base}/rpc", **changes)
-
-
-@contextmanager
-def running(answer: Any, telemetry: Telemetry, **settings: Any) -> Iterator[Application]:
-    agent = ScriptedAgent(answer)
-    with serve(agent.app) as base, telemetry.instrumented(**settings), httpx.Client() as http:
-        agent.card = card(f"{base}/rpc", push=True)
-        application = Application(agent, base, http)
-        application.fetch_card()
-        yield application
-
-
-def lives(*states: str) -> Any:
-    """An agent whose one task goes through ``states``, one per call."""
-    left = list(states)
-
-    def answer(method: str, params: dict[str, Any]) -> Any:
-        shown = task("t-1", left.pop(0) if len(left) > 1 else left[0])
-        return {"task": shown} if method == "SendMessage" else shown
-
-    return answer
-
 
 # --- seed 000, 1: a skill leaves the card, and the client books the task as failed
 # -------------------------------------
@@ -184,17 +140,10 @@ def test_an_agent_that_keeps_the_task_is_silent(telemetry: Telemetry) -> None:
 # ----------------------------------------------------------
 
 
-def accepting(method: str, params: dict[str, Any]) -> Any:
-    """Takes every webhook, and delivers nothing."""
-    if method == "CreateTaskPushNotificationConfig":
-        return {"taskId": params["taskId"], "id": "c-1", "url": params["url"]}
-    return {"task": task("t-1", "WORKING")} if method == "SendMessage" else task("t-1", "COMPLETED")
-
-
 def test_a_webhook_on_a_card_that_was_fetched_long_ago(telemetry: Telemetry) -> None:
     """Under ``version-fenced`` the registration on the memoized card never leaves."""
     settings = {"strictness": "raise", "profile": "version-fenced", "webhook_card_window": 0.0}
-    with running(accepting, telemetry, **settings) as app:
+    with running(accepting(), telemetry, **settings) as app:
         app.call("SendMessage", send("long", "m1"))
         with pytest.raises(AgentCardStalenessError):
             app.call("CreateTaskPushNotificationConfig", {"taskId": "t-1", **PUSH})
@@ -203,7 +152,7 @@ def test_a_webhook_on_a_card_that_was_fetched_long_ago(telemetry: Telemetry) -> 
 
 def test_a_webhook_that_the_fresh_card_denies(telemetry: Telemetry) -> None:
     """In any profile: the agent's 200 would be no consent, so the registration never leaves."""
-    with running(accepting, telemetry, strictness="raise") as app:
+    with running(accepting(), telemetry, strictness="raise") as app:
         app.call("SendMessage", send("long", "m1"))
         app.redeploy(push=False)
         app.fetch_card()
@@ -214,7 +163,7 @@ def test_a_webhook_that_the_fresh_card_denies(telemetry: Telemetry) -> None:
 
 def test_looking_at_the_card_and_polling_instead_is_silent(telemetry: Telemetry) -> None:
     """What seed 004 prescribes: fetch the card right before, see that push is gone, poll."""
-    with running(accepting, telemetry, strictness="raise", profile="version-fenced") as app:
+    with running(accepting(), telemetry, strictness="raise", profile="version-fenced") as app:
         app.call("SendMessage", send("long", "m1"))
         app.redeploy(push=False)
         app.fetch_card()
