@@ -33,11 +33,11 @@ class MetricExporter:
             self._counter.add(0, _labels(rule.name, rule.level.value, Strictness.ANNOTATE.value))
 
     def export(self, finding: Finding, context: Any) -> None:
-        """Count the finding."""
+        """Count the finding. Exemplars name the trace it belongs to, which is not always the current one."""
         labels = _labels(finding.rule, finding.level.value, finding.action.value)
         if finding.server_address:
             labels[semconv.SERVER_ADDRESS] = self._addresses.label(finding.server_address)
-        self._counter.add(1, labels, context)
+        self._counter.add(1, labels, context_of(finding, context))
 
 
 def _labels(rule: str, level: str, action: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs import export as logs
-from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics import ExemplarFilter, MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -27,12 +27,12 @@ InMemoryLogs: Any = getattr(logs, "InMemoryLogRecordExporter", None) or logs.InM
 class Telemetry:
     """Three providers and what they exported."""
 
-    def __init__(self, sampler: Sampler | None = None) -> None:
+    def __init__(self, sampler: Sampler | None = None, exemplar_filter: ExemplarFilter | None = None) -> None:
         self._spans = InMemorySpanExporter()
         self.tracer_provider = TracerProvider(sampler=sampler)
         self.tracer_provider.add_span_processor(SimpleSpanProcessor(self._spans))
         self._reader = InMemoryMetricReader()
-        self.meter_provider = MeterProvider([self._reader])
+        self.meter_provider = MeterProvider([self._reader], exemplar_filter=exemplar_filter)
         self._logs = InMemoryLogs()
         self.logger_provider = LoggerProvider()
         self.logger_provider.add_log_record_processor(logs.SimpleLogRecordProcessor(self._logs))

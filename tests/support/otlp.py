@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real OTLP backend in this process, over gRPC and HTTP, and a program under ``opentelemetry-instrument``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+import grpc
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from otel_a2a.cli.demo.programs import clean_environment
+from otel_a2a.cli.demo.receiver import Received, Receiver
+from otel_a2a.cli.demo.scenario import LAUNCHER
+
+PROTOCOLS = ("grpc", "http/protobuf")
+APPLICATION = Path(__file__).with_name("otlp_application.py")
+SERVICES = {
+    "traces": "opentelemetry.proto.collector.trace.v1.TraceService",
+    "logs": "opentelemetry.proto.collector.logs.v1.LogsService",
+    "metrics": "opentelemetry.proto.collector.metrics.v1.MetricsService",
+}
+
+
+class Backend(Receiver):
+    """Takes OTLP over HTTP and over gRPC, as a collector does."""
+
+    def __enter__(self) -> Backend:
+        super().__enter__()
+        self._grpc = grpc.server(ThreadPoolExecutor(2))
+        self._grpc.add_generic_rpc_handlers(tuple(self._service(signal, name) for signal, name in SERVICES.items()))
+        self._grpc_port = self._grpc.add_insecure_port("127.0.0.1:0")
+        self._grpc.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._grpc.stop(grace=None).wait()
+        super().__exit__(kind, error, traceback)
+
+    def _service(self, signal: str, name: str) -> grpc.GenericRpcHandler:
+        def export(request: bytes, context: grpc.ServicerContext) -> bytes:
+            self.take(Received(signal, request))
+            return b""  # an empty response says that all was taken
+
+        return grpc.method_handlers_generic_handler(name, {"Export": grpc.unary_unary_rpc_method_handler(export)})
+
+    def endpoint_of(self, protocol: str) -> str:
+        """What ``OTEL_EXPORTER_OTLP_ENDPOINT`` is for ``protocol``."""
+        return self.endpoint if protocol == "http/protobuf" else f"http://127.0.0.1:{self._grpc_port}"
+
+    @property
+    def trace_requests(self) -> list[ExportTraceServiceRequest]:
+        """The requests as they came, for what the records of ``spans`` leave out."""
+        return [ExportTraceServiceRequest.FromString(body) for body in self._bodies("traces")]
+
+    @property
+    def log_requests(self) -> list[ExportLogsServiceRequest]:
+        """The same of log records."""
+        return [ExportLogsServiceRequest.FromString(body) for body in self._bodies("logs")]
+
+    @property
+    def metric_requests(self) -> list[ExportMetricsServiceRequest]:
+        """The same of metrics."""
+        return [ExportMetricsServiceRequest.FromString(body) for body in self._bodies("metrics")]
+
+    def _bodies(self, signal: str) -> Iterator[bytes]:
+        for request in list(self.requests):
+            if request.signal == signal:
+                compressed = request.headers.get("content-encoding") == "gzip"
+                yield gzip.decompress(request.body) if compressed else request.body
+
+
+class Application:
+    """``otlp_application`` under ``opentelemetry-instrument``, from ``__enter__`` to ``__exit__``.
+
+    Args:
+        environment: variables besides those of a clean environment.
+        flags: of the launcher.
+    """
+
+    def __init__(self, environment: dict[str, str], *flags: str, folder: Path | None = None) -> None:
+        self._environment = clean_environment() | environment
+        self._command = [sys.executable, "-c", LAUNCHER, *flags, sys.executable, str(APPLICATION)]
+        self._folder = folder
+        self.log = ""
+        """Its standard error, once it has ended."""
+
+    def __enter__(self) -> Application:
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            cwd=self._folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.communicate()
+
+    def call(self, times: int) -> list[float]:
+        """Have it make so many calls, half of them violations; their durations, in seconds."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f"{times}\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, self._process.communicate()[1]
+        durations: list[float] = json.loads(answer)
+        return durations
+
+    def finish(self, seconds: float = 60.0) -> str:
+        """Let it end by itself, which exports what is left; returns ``log``."""
+        _, self.log = self._process.communicate(timeout=seconds)
+        assert self._process.returncode == 0, self.log
+        return self.log
