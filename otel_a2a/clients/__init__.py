@@ -8,6 +8,7 @@ loaded when its library arrives.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import ModuleType
 from typing import Final
 
@@ -16,8 +17,12 @@ from otel_a2a.arrivals import Arrivals, Status
 CLIENTS: Final = {
     "httpx": "otel_a2a.clients.httpx",
     "httpx2": "otel_a2a.clients.httpx",
+    "requests": "otel_a2a.clients.requests",
 }
 """Name of the library, which is also its name in settings, to the module that knows it."""
+
+NEIGHBOURS: Final = {"opentelemetry.instrumentation.requests": "otel_a2a.clients._contrib_requests"}
+"""Instrumentations of others that patch what we patch, to the module that knows how to live beside them."""
 
 
 def _version(library: ModuleType) -> str | None:
@@ -26,8 +31,20 @@ def _version(library: ModuleType) -> str | None:
 
 
 _libraries = Arrivals(CLIENTS, _version, unseen="A2A calls through it stay unseen")
-install = _libraries.install
-uninstall = _libraries.uninstall
+_neighbours = Arrivals(NEIGHBOURS, _version, unseen="its spans may be the parents of ours")
 status = _libraries.status
 
-__all__ = ["CLIENTS", "Status", "install", "status", "uninstall"]
+
+def install(disabled: Collection[str] = ()) -> None:
+    """Patch every library that is imported or ever will be, but for those named in ``disabled``. Never raises."""
+    _libraries.install(disabled)
+    _neighbours.install()
+
+
+def uninstall() -> None:
+    """Take all patches out of service. Libraries imported later are left alone until the next ``install``."""
+    _neighbours.uninstall()
+    _libraries.uninstall()
+
+
+__all__ = ["CLIENTS", "NEIGHBOURS", "Status", "install", "status", "uninstall"]

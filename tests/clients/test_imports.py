@@ -54,9 +54,9 @@ def test_nothing_is_imported_by_us() -> None:
         python("""
         clients.install()
         print([name for name in ("httpx", "httpx2", "requests", "aiohttp", "grpc") if name in sys.modules])
-        print([(client.version, client.patched) for client in clients.status()])
+        print({(client.version, client.patched) for client in clients.status()})
     """)
-        == "[]\n[(None, False), (None, False)]\n"
+        == "[]\n{(None, False)}\n"
     )
 
 
@@ -79,9 +79,9 @@ def test_imported_afterwards(library: str) -> None:
         python(f"""
         clients.install()
         import {library}
-        print(both({library}), [client.patched for client in clients.status() if client.name != "{library}"])
+        print(both({library}), [client.name for client in clients.status() if client.patched])
     """)
-        == "(True, True) [False]\n"
+        == f"(True, True) ['{library}']\n"
     )
 
 
@@ -137,11 +137,11 @@ def test_alias_is_patched_once(order: str) -> None:
         {order}
         import httpx
         print(httpx is httpx2, both(httpx), calls_of_one_request(httpx))
-        print([client.patched for client in clients.status()])
+        print([client.name for client in clients.status() if client.patched])
         clients.uninstall()
         print(both(httpx), calls_of_one_request(httpx))
     """)
-        == "True (True, True) 1\n[True, True]\n(False, False) 0\n"
+        == "True (True, True) 1\n['httpx', 'httpx2']\n(False, False) 0\n"
     )
 
 
@@ -174,11 +174,11 @@ def test_preview_without_async_client_is_left_alone_with_one_warning(tmp_path: o
         clients.uninstall()
         clients.install()
         print(patched(httpx), both(httpx2))
-        print([client.patched for client in clients.status()])
+        print([client.name for client in clients.status() if client.patched])
     """)
     warning, *lines = output.splitlines()
     assert warning == "httpx 1.0.dev6 is left alone, A2A calls through it stay unseen: httpx has no AsyncClient"
-    assert lines == ["False (True, True)", "[False, True]"]
+    assert lines == ["False (True, True)", "['httpx2']"]
 
 
 def test_fault_of_ours_does_not_fail_the_import() -> None:
