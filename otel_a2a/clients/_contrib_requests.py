@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A neighbour: opentelemetry-instrumentation-requests, which wraps the very method that we do.
 
-Coming after us it would lie above us, and its span would be the parent of ours. Leaving, it would take off whatever lies
-on top and leave its own wrapper behind. So we step aside while it comes or leaves, and are then outermost again.
+Coming after us it would lie above us, and its span would be the parent of ours. Leaving, it would take off whatever
+lies on top and leave its own wrapper behind. So we step aside while it comes or leaves, and are then outermost again.
 """
 
 from __future__ import annotations

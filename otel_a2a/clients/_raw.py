@@ -2,8 +2,8 @@
 """The file that an application reads an answer from, with a tap in front of everything that hands out bytes.
 
 ``response.raw`` of requests is urllib3's ``HTTPResponse``, or any file that an adapter has put there. Its stand-in is a
-``wrapt.ObjectProxy``: ``isinstance`` and every attribute are those of the inner file. It has only those methods that the
-inner file has, since requests and others ask for them. Nothing is read ahead, held back or kept.
+``wrapt.ObjectProxy``: ``isinstance`` and every attribute are those of the inner file. It has only those methods that
+the inner file has, since requests and others ask for them. Nothing is read ahead, held back or kept.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """requests, by its logical send.
 
-``Session.send`` sees every call of the application: redirects, digest auth and urllib3's retries lie within, adapters of
-any kind and sessions that exist already lie below. It calls itself for each redirect, and is then inside an operation.
+``Session.send`` sees every call of the application: redirects, digest auth and urllib3's retries lie within, adapters
+of any kind and sessions that exist already lie below. It calls itself for each redirect, and is then inside an
+operation.
 """
 
 from __future__ import annotations
