@@ -50,7 +50,7 @@ test-oldest: $(OLDEST)/.test $(OLDEST_HTTPX)/.test  ## run the tests against the
 
 test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and python-a2a
 	@# Warnings of those libraries are theirs.
-	$(HOOKS)/bin/python -m pytest -W default $(LIBRARIES)/test_a2a_sdk_0_3.py $(LIBRARIES)/test_python_a2a.py $(ARGS)
+	$(HOOKS)/bin/python -m pytest -W default $(LIBRARIES)/test_a2a_sdk_0_3.py $(LIBRARIES)/test_a2a_sdk_0_3_cards.py $(LIBRARIES)/test_python_a2a.py $(ARGS)
 
 test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
 	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)

@@ -199,6 +199,17 @@ class CardFetchFailed(Observation):
     status: int | None = None
 
 
+@dataclass(slots=True, frozen=True, kw_only=True)
+class BoundCard:
+    """The card document that a client of an SDK was made from and relies on, whatever the agent says by now."""
+
+    url: str
+    """Where it was fetched, as in ``CardRequested``."""
+    revision: str
+    at: float
+    """When it was fetched, in seconds of the engine's clock."""
+
+
 # --- What the application says ----------------------------------------------------------------------------------------
 
 
@@ -355,6 +366,8 @@ class CallStarted(Observation):
     """The application had a span of its own around the call."""
     hints: Hints | None = None
     """What the application said about the call (``otel_a2a.local``)."""
+    bound: BoundCard | None = None
+    """The card that the client holds, where a hook of its SDK knows; else the newest document is taken for it."""
     correlation_key: str = ""
     """Header or metadata member by which a gateway that rewrites ids says what belongs together; empty: none does."""
     correlation: str = ""

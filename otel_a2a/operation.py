@@ -25,7 +25,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
-from otel_a2a import semconv
+from otel_a2a import binding, semconv
 from otel_a2a.config import names_host
 from otel_a2a.engine.findings import Finding
 from otel_a2a.errors import A2APolicyError
@@ -35,6 +35,7 @@ from otel_a2a.observations import (
     CallFailed,
     CallRedirected,
     CallStarted,
+    CardFetched,
     CardFetchFailed,
     CardRequested,
     Observation,
@@ -105,6 +106,8 @@ def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation |
 
 def _may_matter(runtime: Runtime, exchange: Exchange) -> bool:
     method, path = exchange.method, exchange.path
+    if method == "GET" and binding.current_resolution() is not None:
+        return not _inside.get()
     content_type = exchange.header("content-type") if method == "POST" else None
     return requests.may_be_a2a(method, path, content_type, runtime.card_paths) and not _inside.get()
 
@@ -118,6 +121,7 @@ def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
         card_urls=runtime.card_urls,
         max_body=runtime.settings.max_body,
         correlation_key=runtime.settings.correlation_key,
+        resolves_card=binding.current_resolution() is not None,
     )
     if request is None or (runtime.excluded is not None and runtime.excluded.url_disabled(exchange.url())):
         return None
@@ -157,6 +161,7 @@ class Operation:
         self._request = request
         if isinstance(request, CallStarted):
             request.hints = current_hints()
+            request.bound = binding.current_card()
             _last_call.set(request)
         self._span: trace.Span | None = None
         self._owns_span = False
@@ -397,6 +402,8 @@ class Operation:
             self._open_span()
             self._observe(self._request)
         verdict = self._runtime.observe(observation, self._context)
+        if isinstance(observation, CardFetched):
+            _tell_resolver(observation)
         if verdict.findings:
             self._findings += verdict.findings
         self._error_type = enrich.describe(
@@ -434,6 +441,12 @@ class Operation:
             metrics.card_fetch(request.server_address, error_type)
         else:
             metrics.operation(request.method, request.server_address, seconds, error_type)
+
+
+def _tell_resolver(fetched: CardFetched) -> None:
+    resolution = binding.current_resolution()
+    if resolution is not None:
+        resolution.fetched = fetched
 
 
 class _Attached:

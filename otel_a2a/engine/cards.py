@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from otel_a2a.config import Settings, names_host
 from otel_a2a.engine.records import Agent, CardDocument, CardVersion, Discovery
 from otel_a2a.observations import (
+    BoundCard,
     CallStarted,
     CardFacts,
     CardFetched,
@@ -48,6 +49,18 @@ def governing(agent: Agent | None, endpoint: str) -> CardDocument | None:
     return max(accepted, key=lambda document: (document.key[1], document.fetched_seq), default=None)
 
 
+def relied_on(agent: Agent | None, asked: CallStarted | CardRequested) -> CardVersion | None:
+    """What the application's card says: the one that its client is bound to, else the card in force (design §3)."""
+    bound = asked.bound if isinstance(asked, CallStarted) else None
+    if bound is not None and agent is not None:
+        for document in agent.documents.values():
+            for version in reversed(document.history):
+                if document.key[0] == bound.url and version.revision == bound.revision:
+                    return version
+    in_force = governing(agent, asked.endpoint)
+    return in_force.current if in_force is not None else None
+
+
 def said_before(document: CardDocument | None, fetched: CardFetched) -> CardVersion | None:
     """What a document said at its last fetch, to compare ``fetched`` with. None where that would compare nothing.
 
@@ -70,12 +83,19 @@ def declares_history(agent: Agent | None, endpoint: str) -> bool:
     return document is not None and bool(document.current.card.state_transition_history)
 
 
-def age(document: CardDocument, now: float) -> float:
-    """Seconds since the document was last fetched or confirmed, what it had spent in shared caches included."""
+def age(document: CardDocument, now: float, bound: BoundCard | None = None) -> float:
+    """Seconds since the document was last fetched or confirmed, what it had spent in shared caches included.
+
+    ``bound``: what a client relies on. Where the document says something else by now, its own fetch counts.
+    """
+    if bound is not None and bound.url == document.key[0] and bound.revision != document.current.revision:
+        return now - bound.at
     return now - document.fetched_at + document.age
 
 
-def is_stale(document: CardDocument, now: float, settings: Settings, hints: Hints | None) -> bool:
+def is_stale(
+    document: CardDocument, now: float, settings: Settings, hints: Hints | None, bound: BoundCard | None = None
+) -> bool:
     """Whether a document is older than it may be for new work. False where nothing says how old that is."""
     if document.max_age is not None:
         stated: float | None = max(document.max_age, settings.clock_skew)
@@ -84,7 +104,7 @@ def is_stale(document: CardDocument, now: float, settings: Settings, hints: Hint
     else:
         stated = hints.expected_duration if hints is not None else None
     limits = [limit for limit in (stated, settings.card_age_limit) if limit is not None]
-    return bool(limits) and age(document, now) > min(limits)
+    return bool(limits) and age(document, now, bound) > min(limits)
 
 
 def is_pinned(asked: CallStarted | CardRequested, settings: Settings) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import apply
 from otel_a2a.engine.apply.calls import answer_withheld
-from otel_a2a.engine.cards import governing
+from otel_a2a.engine.cards import governing, relied_on
 from otel_a2a.engine.clock import Clock, SystemClock
 from otel_a2a.engine.deadlines import Deadlines, settle
 from otel_a2a.engine.findings import Finding, Level, Strictness
@@ -251,7 +251,9 @@ class Engine:
                 self._report("ledger", error)
         if isinstance(observation, CallStarted):
             verdict.task = view.task
-            verdict.document = governing(self.ledger.agent(observation.endpoint), observation.endpoint)
+            agent = self.ledger.agent(observation.endpoint)
+            verdict.document = governing(agent, observation.endpoint)
+            verdict.held = relied_on(agent, observation)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)
         return verdict

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import CardChange, Transition
 from otel_a2a.engine.findings import Finding, Level, Phase, Strictness
-from otel_a2a.engine.records import CardDocument, Task
+from otel_a2a.engine.records import CardDocument, CardVersion, Task
 from otel_a2a.engine.rules import Hit, Rule, View
 from otel_a2a.engine.strictness import Policy
 from otel_a2a.errors import A2APolicyError, AgentCardDivergenceError
@@ -36,7 +36,7 @@ class Verdict:
     """What the engine makes of one observation.
 
     ``error`` is set where the application is to be stopped; whoever observed raises it, after its span has ended.
-    ``task``, ``document`` and ``card`` are the records concerned, to be read at once and not kept.
+    ``task``, ``document``, ``held`` and ``card`` are the records concerned, to be read at once and not kept.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -44,6 +44,9 @@ class Verdict:
     transition: Transition | None = None
     task: Task | None = None
     document: CardDocument | None = None
+    """The card in force."""
+    held: CardVersion | None = None
+    """What the application's card says."""
     card: CardChange | None = None
 
 

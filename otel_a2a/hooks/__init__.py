@@ -15,6 +15,10 @@ from typing import Final
 from otel_a2a.arrivals import Arrivals, Status
 
 HOOKS: Final = {
+    "a2a.client.card_resolver": "otel_a2a.hooks.a2a_sdk_cards",
+    "a2a.client.base_client": "otel_a2a.hooks.a2a_sdk_cards",
+    "a2a.client.legacy": "otel_a2a.hooks.a2a_sdk_cards",
+    "a2a.client.client": "otel_a2a.hooks.a2a_sdk_cards",
     "a2a.client.client_task_manager": "otel_a2a.hooks.a2a_sdk",
     "a2a.server.tasks.inmemory_task_store": "otel_a2a.hooks.a2a_sdk",
     "a2a.server.tasks.database_task_store": "otel_a2a.hooks.a2a_sdk",

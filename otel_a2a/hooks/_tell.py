@@ -31,9 +31,11 @@ def last_call_about(task_id: str) -> CallStarted | None:
     return call if call is not None and task_id in (call.task_id, call.answered_task) else None
 
 
-def tell(decision: str, *, task_id: str, state: str = "", reason: str = "", artifact_id: str = "") -> None:
-    """Something was decided about a task by a library. Which agent's task it is, the last call shows, if anything
-    does."""
+def tell(
+    decision: str, *, task_id: str = "", state: str = "", reason: str = "", artifact_id: str = "", card_url: str = ""
+) -> None:
+    """Something was decided about a task or a card by a library. Which agent's task it is, the last call shows, if
+    anything does."""
     engine = current()
     if engine is None or not is_instrumentation_enabled():
         return
@@ -47,6 +49,7 @@ def tell(decision: str, *, task_id: str, state: str = "", reason: str = "", arti
         tenant=call.tenant if call is not None else "",
         state=state,
         artifact_id=artifact_id,
+        card_url=card_url,
         declared=False,
         span=reference(span),
         is_traced=span.get_span_context().is_valid,
@@ -57,6 +60,11 @@ def tell(decision: str, *, task_id: str, state: str = "", reason: str = "", arti
 def tell_state(task_id: str, state: str, *, reason: str = "") -> None:
     """A library recorded ``state`` for a task."""
     tell(Decision.STATE, task_id=task_id, state=state, reason=reason)
+
+
+def tell_rejected(card_url: str) -> None:
+    """A library refused the card document that it had fetched from ``card_url``."""
+    tell(Decision.CARD_REJECTED, card_url=card_url)
 
 
 def notice(look: Callable[..., None], *arguments: Any) -> None:

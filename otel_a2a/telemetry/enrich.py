@@ -8,8 +8,9 @@ from typing import Any
 from opentelemetry.trace import Span
 
 from otel_a2a import semconv
+from otel_a2a.engine import cards
 from otel_a2a.engine.engine import disposition
-from otel_a2a.engine.records import CardDocument
+from otel_a2a.engine.records import CardDocument, CardVersion
 from otel_a2a.engine.verdict import Verdict
 from otel_a2a.observations import (
     CallFailed,
@@ -81,8 +82,8 @@ def _task_seen(seen: TaskSeen, verdict: Verdict, attributes: Attributes) -> None
 
 def _call_started(call: CallStarted, verdict: Verdict, attributes: Attributes, span: Span | None) -> None:
     document = verdict.document
-    if document is not None:
-        _card_in_force(document, call, attributes)
+    if document is not None and verdict.held is not None:
+        _card_in_force(document, verdict.held, call, attributes)
     task = verdict.task
     if task is not None and task.card_revision:
         attributes[semconv.TASK_CARD_REVISION_ID] = task.card_revision
@@ -98,15 +99,14 @@ def _add_link(span: Span, ref: Any, kind: str) -> None:
     span.add_link(made.context, made.attributes)
 
 
-def _card_in_force(document: CardDocument, call: CallStarted, attributes: Attributes) -> None:
-    version = document.current
+def _card_in_force(document: CardDocument, version: CardVersion, call: CallStarted, attributes: Attributes) -> None:
     attributes[semconv.CARD_REVISION_ID] = version.revision
     if version.card.name:
         attributes[semconv.GEN_AI_AGENT_NAME] = version.card.name
     if version.card.version:
         attributes[semconv.GEN_AI_AGENT_VERSION] = version.card.version
     if call.is_send:
-        attributes[semconv.CARD_AGE] = max(0.0, call.at - document.fetched_at)
+        attributes[semconv.CARD_AGE] = max(0.0, cards.age(document, call.at, call.bound))
 
 
 def _card_fetched(fetched: CardFetched, verdict: Verdict, attributes: Attributes, metrics: A2AMetrics) -> None:

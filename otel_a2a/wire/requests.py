@@ -41,6 +41,7 @@ def read_request(
     card_urls: Collection[str] = (),
     max_body: int = 1_048_576,
     correlation_key: str = "",
+    resolves_card: bool = False,
 ) -> CallStarted | CardRequested | None:
     """What a request asks of an agent; None where it is no A2A request. Never raises.
 
@@ -50,9 +51,10 @@ def read_request(
         card_urls: URLs in the form of ``urls.fetch_url`` that serve a card besides the well-known ones.
         max_body: bytes; of a larger body only the ends are looked at, and the call is marked as not judged.
         correlation_key: header or metadata member by which a gateway says what belongs together; empty: none does.
+        resolves_card: a card's resolver makes the request, so a GET is a card's fetch whatever its URL.
     """
     try:
-        found = _read(exchange, knows, card_urls, max_body)
+        found = _read(exchange, knows, card_urls, max_body, resolves_card)
         if correlation_key and isinstance(found, CallStarted):
             correlation.mark_request(found, exchange, correlation_key, max_body)
         return found
@@ -62,10 +64,10 @@ def read_request(
 
 
 def _read(
-    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str], max_body: int
+    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str], max_body: int, resolves_card: bool
 ) -> CallStarted | CardRequested | None:
     if exchange.method == "GET":
-        return _card_request(exchange, knows, card_urls) or _without_body(exchange, knows)
+        return _card_request(exchange, knows, card_urls, resolves_card) or _without_body(exchange, knows)
     if exchange.method == "POST":
         return _post(exchange, knows, max_body)
     if exchange.method == "DELETE":
@@ -73,19 +75,21 @@ def _read(
     return None
 
 
-def _card_request(exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str]) -> CardRequested | None:
+def _card_request(
+    exchange: Exchange, knows: Callable[[str], bool], card_urls: Collection[str], resolves_card: bool
+) -> CardRequested | None:
     path = exchange.path
     is_public = path.endswith(_WELL_KNOWN)
     extended = path.endswith(_EXTENDED)
     in_0_3 = path.endswith(_EXTENDED_0_3)
-    if not (is_public or extended or in_0_3 or card_urls):
+    if not (is_public or extended or in_0_3 or card_urls or resolves_card):
         return None
     url = urls.fetch_url(exchange.url())
     if in_0_3:
         # Many a bank has ``/v1/card`` too: an agent's is one whose interface is known, or a header tells.
         base = url.removesuffix(_EXTENDED_0_3)
         extended = says_a2a(exchange.header) or knows(base) or knows(f"{base}/v1")
-    if not (is_public or extended or url in card_urls):
+    if not (is_public or extended or url in card_urls or resolves_card):
         return None
     address, port = urls.server(url)
     return CardRequested(

@@ -53,7 +53,7 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
     copies = [
         document
         for document in cards.covering(view.agent, call.endpoint)
-        if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints)
+        if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints, call.bound)
     ]
     agent = view.agent
     held = bool(copies) or (
@@ -100,9 +100,9 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
         why = "the application itself had refused it"
     else:
         newest = max(accepted, key=lambda document: document.fetched_seq)
-        if not cards.is_stale(newest, view.now, settings, call.hints):
+        if not cards.is_stale(newest, view.now, settings, call.hints, call.bound):
             return
-        why = f"it was {cards.age(newest, view.now):.0f} s old"
+        why = f"it was {cards.age(newest, view.now, call.bound):.0f} s old"
     yield Hit(
         f"new work was sent on card revision {short(newest.current.revision)}, but {why}: fetch the card again before "
         f"new work",
@@ -173,7 +173,7 @@ def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> I
     if not accepted or any(skill in document.current.card.skills for document in accepted):
         return
     newest = max(accepted, key=lambda document: document.fetched_seq)
-    stale = cards.is_stale(newest, view.now, settings, call.hints)
+    stale = cards.is_stale(newest, view.now, settings, call.hints, call.bound)
     extended = newest.current.card.extended_card and not any(document.key[1] for document in accepted)
     yield Hit(
         f"new work was sent for skill {skill!r}, which card revision {short(newest.current.revision)} does not offer",
@@ -204,18 +204,18 @@ def operation_not_advertised(asked: CallStarted | CardRequested, view: View, set
     streams = isinstance(asked, CallStarted) and method == Method.SEND_STREAMING_MESSAGE and _is_new_work(asked, view)
     if (not streams and method != Method.GET_EXTENDED_CARD) or cards.is_pinned(asked, settings):
         return
-    document = cards.governing(view.agent, asked.endpoint)
-    if document is None:
+    held = cards.relied_on(view.agent, asked)
+    if held is None:
         return
-    card = document.current.card
+    card = held.card
     offered = card.streaming if streams else card.extended_card
     if offered:
         return
     what = "streaming" if streams else "an extended card"
     yield Hit(
-        f"{method} was called although card revision {short(document.current.revision)} does not offer {what}",
-        discriminator=f"{method}@{document.current.revision}",
-        card_revision=document.current.revision,
+        f"{method} was called although card revision {short(held.revision)} does not offer {what}",
+        discriminator=f"{method}@{held.revision}",
+        card_revision=held.revision,
         level=None if offered is False or card.has_capabilities else Level.IMPROVEMENT,
         per_agent=True,
     )
