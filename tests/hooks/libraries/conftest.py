@@ -20,6 +20,7 @@ collect_ignore = [
     file
     for file, distribution, major in (
         ("test_a2a_sdk_0_3.py", "a2a-sdk", "0.3."),
+        ("test_a2a_sdk_0_3_cards.py", "a2a-sdk", "0.3."),
         ("test_python_a2a.py", "python-a2a", ""),
         ("test_crewai.py", "crewai", ""),
     )
