@@ -10,23 +10,24 @@ from typing import Any
 import pytest
 
 from tests.clients.loopback import PATIENCE, Peer, Server, chunked
-from tests.clients.sides import CALL, Program, Side, compare
+from tests.clients.recording import Recorder
+from tests.clients.sides import CALL, Side, compare
 
 SSE = "content-type: text/event-stream"
 EVENTS = [b'data: {"n": %d}\n\n' % n for n in range(3)]
 
 
-class Situations(dict[str, Program]):
+class Situations(dict[str, Callable[[Any], Any]]):
     """Programs by name. A stream program also says how the operation ends that sees its first stream."""
 
     def __init__(self) -> None:
         super().__init__()
         self.endings: dict[str, str] = {}
 
-    def __call__(self, ending: str = "") -> Callable[[Program], Program]:
+    def __call__(self, ending: str = "") -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Register a program; an empty ``ending`` leaves open how it ends."""
 
-        def register(program: Program) -> Program:
+        def register(program: Callable[[Any], Any]) -> Callable[[Any], Any]:
             name = getattr(program, "__name__", "").replace("_", "-")
             self[name] = program
             self.endings[name] = ending
@@ -37,7 +38,10 @@ class Situations(dict[str, Program]):
     def run(self, name: str, library: str, kind: str, server: Server, caplog: pytest.LogCaptureFixture) -> None:
         """Compare a stream program with and without us, against a server that streams three events."""
         server.scripts["/"] = chunked(EVENTS, SSE)
-        seen = compare(self[name], library, kind, server, caplog)
+        self.check(name, compare(self[name], library, kind, server, caplog))
+
+    def check(self, name: str, seen: Recorder) -> None:
+        """The operation of the first stream has ended as it should."""
         reason, _ = seen.operations[0].settle() or ("", "")
         assert reason == (self.endings[name] or reason)
 
