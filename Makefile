@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo status test test-oldest test-hooks test-crewai lint format catalogue bench build clean
+.PHONY: help prometheus test-backends setup demo status test test-oldest test-hooks test-crewai lint format catalogue bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -54,6 +54,12 @@ test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and p
 
 test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
 	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)
+
+prometheus:  ## make sure that there is a Prometheus, for the tests that need one
+	@tools/prometheus.sh
+
+test-backends: $(VENV)/.dev prometheus  ## run the tests against real backends; ARGS="-k prometheus" chooses some
+	$(BIN)/python -m pytest tests/backends $(ARGS)
 
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
 	$(BIN)/ruff check .
