@@ -60,8 +60,7 @@ def test_gzip_is_understood(receiver: Receiver) -> None:
     assert [span.name for span in receiver.spans] == ["parent", "child"]
 
 
-def test_log_events_arrive_with_their_event_name(receiver: Receiver) -> None:
-    """Event name, body, severity and attributes of a log record are read back."""
+def export_log(receiver: Receiver) -> None:
     provider = LoggerProvider()
     provider.add_log_record_processor(SimpleLogRecordProcessor(OTLPLogExporter(f"{receiver.endpoint}/v1/logs")))
     record = LogRecord(
@@ -69,6 +68,11 @@ def test_log_events_arrive_with_their_event_name(receiver: Receiver) -> None:
     )
     provider.get_logger("scope").emit(record)
     provider.shutdown()
+
+
+def test_log_events_arrive_with_their_event_name(receiver: Receiver) -> None:
+    """Event name, body, severity and attributes of a log record are read back."""
+    export_log(receiver)
     [event] = receiver.logs
     assert (event.name, event.scope, event.body, event.severity) == ("some.event", "scope", {"a": [1]}, 13)
     assert event.attributes == {"rule": "r"}
@@ -99,6 +103,18 @@ def test_everything_received_is_forwarded_byte_for_byte(receiver: Receiver) -> N
     assert [(r.signal, r.body, r.headers) for r in second.requests] == [
         (r.signal, r.body, r.headers) for r in receiver.requests
     ]
+
+
+def test_a_backend_of_traces_alone_gets_those(receiver: Receiver) -> None:
+    """It has no place for logs, which is told; a backend that has none for traces is an error."""
+    export_log(receiver)
+    export_spans(receiver)
+    with Receiver(signals=("traces",)) as of_traces:
+        assert receiver.forward(of_traces.endpoint) == ["logs"]
+    assert of_traces.spans == receiver.spans
+    with Receiver(signals=("logs",)) as of_logs, pytest.raises(urllib.error.HTTPError) as refused:
+        receiver.forward(of_logs.endpoint)
+    refused.value.close()
 
 
 def test_a_backend_that_is_away_is_an_os_error(receiver: Receiver) -> None:

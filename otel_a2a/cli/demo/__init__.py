@@ -109,11 +109,13 @@ def _forward(receiver: Receiver, url: str) -> int:
     from opentelemetry.util.re import parse_env_headers
 
     try:
-        receiver.forward(url, parse_env_headers(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""), liberal=True))
+        not_taken = receiver.forward(
+            url, parse_env_headers(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""), liberal=True)
+        )
     except OSError as error:
         print(f"--otlp: could not send to {url}: {error}", file=sys.stderr)
         return 1
-    print(f"--otlp: sent to {url}", file=sys.stderr)
+    print(f"--otlp: sent to {url}" + "".join(f", which takes no {signal}" for signal in not_taken), file=sys.stderr)
     return 0
 
 

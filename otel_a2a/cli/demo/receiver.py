@@ -15,9 +15,10 @@ import http.server
 import socketserver
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -36,9 +37,14 @@ class Received:
 
 
 class Receiver:
-    """The backend. Listens from ``__enter__`` to ``__exit__``; what it has received stays readable."""
+    """The backend. Listens from ``__enter__`` to ``__exit__``; what it has received stays readable.
 
-    def __init__(self) -> None:
+    Args:
+        signals: what it takes; anything else is answered with 404.
+    """
+
+    def __init__(self, signals: Collection[str] = SIGNALS) -> None:
+        self.signals = signals
         self.requests: list[Received] = []
         self._spans: list[otlp.Span] = []
         self._logs: list[otlp.LogEvent] = []
@@ -121,25 +127,40 @@ class Receiver:
             self._points += points
             self._news.notify_all()
 
-    def forward(self, url: str, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> None:
+    def forward(self, url: str, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> list[str]:
         """Sends everything received on to another backend, byte for byte.
+
+        A backend of traces, such as Jaeger, has no place for logs and metrics, and says so by a 404.
 
         Args:
             url: base URL of an OTLP/HTTP endpoint, to which ``/v1/traces`` and the like are added.
             headers: sent beside those that describe the body.
             timeout: seconds for each request.
 
+        Returns:
+            The signals that the backend has no place for.
+
         Raises:
             OSError: the backend cannot be reached, or answers with an error (``urllib.error.HTTPError``).
         """
+        not_taken: list[str] = []
         is_local = urllib.parse.urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
         opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_local else []))
         for received in list(self.requests):
+            if received.signal in not_taken:
+                continue
             target = f"{url.rstrip('/')}/v1/{received.signal}"
             sent = {name: value for name, value in received.headers.items() if name.startswith("content-")}
             request = urllib.request.Request(target, received.body, {**sent, **(headers or {})}, method="POST")
-            with opener.open(request, timeout=timeout) as response:
-                response.read()
+            try:
+                with opener.open(request, timeout=timeout) as response:
+                    response.read()
+            except urllib.error.HTTPError as error:
+                if error.code != 404 or received.signal == "traces":
+                    raise
+                error.close()
+                not_taken.append(received.signal)
+        return not_taken
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -158,7 +179,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         signal = self.path.removeprefix("/v1/")
         kept = {name: self.headers[name] for name in ("content-type", "content-encoding") if name in self.headers}
         status = 404
-        if signal in SIGNALS and isinstance(self.server, _Server):
+        if isinstance(self.server, _Server) and signal in self.server.receiver.signals:
             try:
                 self.server.receiver.take(Received(signal, body, kept))
                 status = 200
