@@ -4,13 +4,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help prometheus test-backends setup demo status test test-oldest test-hooks test-crewai lint format catalogue bench build clean
+.PHONY: help jaeger prometheus test-backends setup demo status test test-oldest test-hooks test-crewai lint format catalogue schema bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
 OLDEST_HTTPX := .venv-oldest-httpx
 HOOKS := .venv-hooks
 CREWAI := .venv-crewai
+JAEGER := .tools/jaeger
 LIBRARIES := tests/hooks/libraries
 BIN := $(VENV)/bin
 ARGS ?=
@@ -55,10 +56,14 @@ test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and p
 test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
 	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)
 
+jaeger:  ## build the Jaeger of the tests into .tools; needs Go, and minutes the first time
+	@if command -v go >/dev/null; then $(MAKE) --no-print-directory $(JAEGER); \
+	else echo "There is no Go here to build Jaeger with: the tests that need Jaeger are skipped."; fi
+
 prometheus:  ## make sure that there is a Prometheus, for the tests that need one
 	@tools/prometheus.sh
 
-test-backends: $(VENV)/.dev prometheus  ## run the tests against real backends; ARGS="-k prometheus" chooses some
+test-backends: $(VENV)/.dev jaeger prometheus  ## run the tests against real backends; ARGS="-k prometheus" chooses some
 	$(BIN)/python -m pytest tests/backends $(ARGS)
 
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
@@ -75,6 +80,9 @@ format: $(VENV)/.dev  ## rewrite the sources in the house's format
 catalogue: $(VENV)/.dev  ## write policies/README.md from the rules and their guides
 	$(BIN)/otel-a2a rules --format markdown > policies/README.md
 
+schema: $(VENV)/.dev  ## write docs/finding.schema.json from the model of a line
+	$(BIN)/python -m otel_a2a_exporters.record > docs/finding.schema.json
+
 bench: $(VENV)/.dev  ## measure what the plugin costs, as ratios
 	$(BIN)/python benchmarks/overhead.py $(ARGS)
 
@@ -82,7 +90,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -128,4 +136,9 @@ $(HOOKS)/.test: $(HOOKS)/.made pyproject.toml constraints/hooks.txt
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \
 		'crewai[a2a]' httpx pytest pytest-asyncio uvicorn
+	@touch $@
+
+$(JAEGER): tools/jaeger/go.mod tools/jaeger/go.sum
+	cd tools/jaeger && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o ../../$@ \
+		github.com/jaegertracing/jaeger/cmd/jaeger
 	@touch $@

@@ -48,6 +48,8 @@ class Settings:
     """What is set otherwise at single agents (``engine.places``)."""
     profile: str = "default"
     exporters: tuple[str, ...] = ("span", "log", "metric")
+    violations_file: str = ""
+    """The file to which findings are appended as JSON lines, whatever ``exporters`` names."""
     disabled_clients: frozenset[str] = frozenset()
     excluded_urls: tuple[str, ...] = ()
     card_urls: tuple[str, ...] = ()

@@ -46,6 +46,12 @@ OTEL_PYTHON_A2A_EXPORTERS = "OTEL_PYTHON_A2A_EXPORTERS"
 Default: ``span,log,metric``.
 """
 
+OTEL_PYTHON_A2A_VIOLATIONS_FILE = "OTEL_PYTHON_A2A_VIOLATIONS_FILE"
+"""A file to which findings of all levels are appended, besides: one line of JSON each. Default: none.
+
+Several processes may write to one file. ``docs/finding.schema.json`` describes a line.
+"""
+
 OTEL_PYTHON_A2A_DISABLED_CLIENTS = "OTEL_PYTHON_A2A_DISABLED_CLIENTS"
 """HTTP client libraries that are left alone: a list of ``httpx`` and ``httpx2``. Default: none."""
 

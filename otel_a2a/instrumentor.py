@@ -53,6 +53,7 @@ class A2AConfiguration:
     agents: dict[str, Any] | str | None = None
     profile: str | None = None
     exporters: list[str] | str | None = None
+    violations_file: str | None = None
     disabled_clients: list[str] | str | None = None
     excluded_urls: list[str] | str | None = None
     card_urls: list[str] | str | None = None

@@ -69,7 +69,7 @@ def stop() -> None:
     global _runtime
     runtime, _runtime = _runtime, None
     if runtime is not None:
-        runtime.worker.stop()
+        runtime.stop()
         atexit.unregister(runtime.worker.drain)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
@@ -116,6 +117,14 @@ def read_word(value: object) -> str:
     return text
 
 
+def read_path(value: object) -> str:
+    """The path of a file."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        raise Refused("is not the path of a file")
+    return text.strip()
+
+
 def read_set(value: object) -> frozenset[str]:
     return frozenset(read_names(value))
 
@@ -159,6 +168,7 @@ READERS: Final[dict[str, Reader]] = {
     "strictness": read_strictness,
     "raise_on": read_level,
     "exporters": read_names,
+    "violations_file": read_path,
     "disabled_clients": read_set,
     "excluded_urls": read_patterns,
     "card_urls": read_urls,

@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from opentelemetry._logs import LoggerProvider
@@ -31,6 +32,9 @@ from otel_a2a.telemetry.states import StateTelemetry
 from otel_a2a.version import __version__
 from otel_a2a.wire import urls
 
+if TYPE_CHECKING:
+    from otel_a2a_exporters.jsonl import FileExporter
+
 _logger = logging.getLogger("otel_a2a")
 
 
@@ -50,7 +54,14 @@ class Runtime:
     propagation: Propagation = field(default_factory=Propagation)
     on_operation: Callable[[], None] | None = None
     """Called at each A2A operation: attaches the processor to a provider that was set late."""
+    file: FileExporter | None = None
     _reported: set[tuple[str, str]] = field(default_factory=set)
+
+    def stop(self) -> None:
+        """Do what is waiting, and end the threads."""
+        self.worker.stop()
+        if self.file is not None:
+            self.file.close()
 
     def observe(self, observation: Observation, context: Context | None, *, enforce: bool = True) -> Verdict:
         """Have the engine judge an observation, and write down what a task's state did.
@@ -104,6 +115,7 @@ def build(
     held: list[Engine] = []
     metrics = A2AMetrics(meter_provider, lambda: held[0].live_states())
     reported: set[tuple[str, str]] = set()
+    file: FileExporter | None = None
     if engine is None:
         engine = Engine(
             settings,
@@ -111,6 +123,11 @@ def build(
             on_internal_error=lambda where, error: report_once(reported, metrics, where, error),
         )
         engine.exporters = build_exporters(settings.exporters, tracer, events, meter_provider, engine.rules)
+        if settings.violations_file:
+            from otel_a2a_exporters.jsonl import FileExporter
+
+            file = FileExporter(settings.violations_file, lambda: metrics.internal_error("violations_file"))
+            engine.exporters += (file,)
     held.append(engine)
     excluded = ExcludeList(settings.excluded_urls) if settings.excluded_urls else None
     card_urls = frozenset(urls.fetch_url(url) for url in settings.card_urls)
@@ -130,6 +147,7 @@ def build(
         excluded=excluded,
         card_urls=card_urls,
         card_paths=frozenset(urlsplit(url).path for url in card_urls),
+        file=file,
         _reported=reported,
     )
 

@@ -22,6 +22,7 @@ GOOD: dict[str, tuple[str, object]] = {
     "strictness": ("log", Strictness.LOG),
     "raise_on": ("information", Level.INFORMATION),
     "exporters": ("log, mine", ("log", "mine")),
+    "violations_file": ("findings.jsonl", "findings.jsonl"),
     "disabled_clients": ("httpx,httpx2", frozenset({"httpx", "httpx2"})),
     "excluded_urls": ("/health,internal\\..*", ("/health", "internal\\..*")),
     "card_urls": ("https://a.example/card", ("https://a.example/card",)),
@@ -45,6 +46,7 @@ GOOD: dict[str, tuple[str, object]] = {
 BAD: dict[str, str] = {
     "strictness": "riase",
     "raise_on": "error",
+    "violations_file": "a\0b",
     "excluded_urls": "((",
     "card_urls": "card.json",
     "max_tasks": "0",

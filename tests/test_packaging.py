@@ -35,6 +35,7 @@ def test_the_entry_points_lead_somewhere() -> None:
     assert set(found) == {
         ("opentelemetry_instrumentor", "otel_a2a"),
         ("opentelemetry_environment_variables", "otel_a2a"),
+        ("opentelemetry_traces_sampler", "a2a_policy"),
         ("console_scripts", "otel-a2a"),
     }
     for entry in found.values():

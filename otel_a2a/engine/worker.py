@@ -69,6 +69,20 @@ class Worker:
         self.start()
         self._queue.put(_nothing)
 
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work are not begun."""
+        return self._queue.qsize()
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until what is waiting now is done, ``seconds`` at most; where no thread runs, do it here."""
+        if self._thread is None:
+            self.drain()
+            return True
+        done = threading.Event()
+        self.defer(done.set)
+        return done.wait(seconds)
+
     def drain(self) -> None:
         """Do what is waiting, now and here."""
         while not self._queue.empty():

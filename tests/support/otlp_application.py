@@ -22,6 +22,7 @@ class Agent(BaseHTTPRequestHandler):
     """Ends each task at once, whatever it is told."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet: two would wait for each other
 
     def do_GET(self) -> None:
         interface = {"url": url(self.server), "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
