@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file that an application reads an answer from, with a tap in front of everything that hands out bytes.
+"""A stand-in for the file that an application reads an answer from: everything that hands out bytes is told.
 
-``response.raw`` of requests is urllib3's ``HTTPResponse``, or any file that an adapter has put there. Its stand-in is a
+``response.raw`` of requests is urllib3's ``HTTPResponse``, or any file that an adapter has put there. The stand-in is a
 ``wrapt.ObjectProxy``: ``isinstance`` and every attribute are those of the inner file. It has only those methods that
-the inner file has, since requests and others ask for them. Nothing is read ahead, held back or kept.
+the inner file has, since requests and others ask for them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import copy
 import functools
 import io
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import wrapt
 
-from otel_a2a.clients._tee import Listener, Tap
+from otel_a2a.clients._reading import Chunks, Head, Reading
+from otel_a2a.clients._tee import Listener
 
 if TYPE_CHECKING:
     Proxy = wrapt.ObjectProxy[Any]
@@ -25,144 +25,25 @@ else:
     Proxy = wrapt.ObjectProxy
 
 
-class Head:
-    """The headers of an answer as they fit the bytes that are told: decoded ones have no ``content-encoding``."""
-
-    __slots__ = ("_get", "decoded")
-
-    def __init__(self, get: Callable[[str], str | None]) -> None:
-        self._get = get
-        self.decoded = False
-
-    def __call__(self, name: str) -> str | None:
-        return None if self.decoded and name == "content-encoding" else self._get(name)
-
-
 def told(raw: Any, operation: Listener, head: Head) -> Any:
     """A stand-in for ``raw``: every read of it is told to ``operation`` before the application has the bytes."""
-    return _stand_in(raw.__class__)(raw, _Reading(raw, operation, head))
-
-
-class _Reading:
-    """What happens to one file, whoever reads it: the stand-in, or an iterator that it has given away."""
-
-    __slots__ = ("_head", "_raw", "_tap")
-
-    def __init__(self, raw: Any, operation: Listener, head: Head) -> None:
-        self._raw = raw
-        self._head = head
-        self._tap = Tap(operation)
-
-    def __del__(self) -> None:
-        self._tap.drop()
-
-    def read(self, ask: Callable[[], Any], decodes: bool, *, whole: bool = False) -> Any:
-        """What ``ask`` reads, as far as the application may have it; nothing means the end of the file.
-
-        ``decodes``: the file was asked to undo the content's coding. ``whole``: this is all there is, so that what is
-        refused is raised at once.
-        """
-        if self._tap.stopped:
-            return b""
-        chunk = self._take(ask, decodes, whole)
-        if whole or not chunk:
-            self._finish()
-        return chunk
-
-    def next(self, iterator: Iterator[Any], decodes: bool) -> Any:
-        """The same for an iterator.
-
-        Raises:
-            StopIteration: it has come to its end.
-        """
-        if not self._tap.stopped:
-            chunk = self._take(iterator.__next__, decodes)
-            if chunk is not None:
-                return chunk
-            self._finish()
-        raise StopIteration
-
-    def close(self, close: Callable[[], Any]) -> Any:
-        """The application closes the file. One that it has read up to the length announced, it has read to the end."""
-        is_complete = getattr(self._raw, "length_remaining", None) == 0 and not self._has_decoder()
-        try:
-            return close()
-        finally:
-            self._tap.close("eof" if is_complete else "closed-early")
-
-    def _take(self, ask: Callable[[], Any], decodes: bool, whole: bool = False) -> Any:
-        tap = self._tap
-        if tap.error is not None:
-            self._refuse(tap.error)
-        try:
-            chunk = ask()
-        except StopIteration:
-            return None
-        except BaseException as error:
-            tap.fail(error)
-            raise
-        if not chunk or not isinstance(chunk, bytes):
-            return chunk
-        # urllib3 decodes where it knows the coding, which it looks up at its first read.
-        self._head.decoded = decodes and self._has_decoder()
-        passed = tap.pass_on(chunk)
-        # No bytes would mean the end.
-        if tap.error is not None and (whole or not passed):
-            self._refuse(tap.error)
-        return passed
-
-    def _has_decoder(self) -> bool:
-        return getattr(self._raw, "_decoder", None) is not None
-
-    def _finish(self) -> None:
-        try:
-            self._tap.end("eof")
-        except BaseException:
-            self._stop()
-            raise
-
-    def _refuse(self, error: BaseException) -> None:
-        self._tap.error = None
-        self._tap.fail(error)
-        self._stop()
-        raise error
-
-    def _stop(self) -> None:
-        """Close the file by ourselves; an error of that must not hide the one that is about to be raised."""
-        self._tap.stopped = True
-        for name in ("close", "release_conn"):
-            with suppress(Exception):
-                getattr(self._raw, name)()
-
-
-class _Chunks:
-    """An iterator that the file has made. A plain object: one more generator would be one more finaliser."""
-
-    __slots__ = ("_chunks", "_decodes", "_reading")
-
-    def __init__(self, reading: _Reading, chunks: Any, decodes: bool) -> None:
-        self._reading = reading
-        self._chunks = chunks
-        self._decodes = decodes
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        chunk: bytes = self._reading.next(self._chunks, self._decodes)
-        return chunk
-
-    def __getattr__(self, name: str) -> Any:
-        """``close``, ``send`` and ``throw``, where it is a generator."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._chunks, name)
+    return _stand_in(raw.__class__)(raw, Reading(raw, operation, head))
 
 
 class _StandIn(Proxy):
-    def __init__(self, raw: Any, reading: _Reading) -> None:
+    def __init__(self, raw: Any, reading: Reading) -> None:
         super().__init__(raw)
         self._self_reading = reading
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # wrapt would keep what has a name of ours, and urllib3's own methods would not find it.
+        if name.startswith(("_self_", "__")):
+            super().__setattr__(name, value)
+        else:
+            setattr(self.__wrapped__, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__wrapped__, name)
 
     def __repr__(self) -> str:
         return repr(self.__wrapped__)
@@ -199,23 +80,30 @@ def _decodes(raw: Any, args: tuple[Any, ...], options: dict[str, Any], default: 
 
 def _reads(name: str) -> Callable[..., Any]:
     def read(self: Any, *args: Any, **options: Any) -> Any:
-        raw = self.__wrapped__
+        raw, reading = self.__wrapped__, self._self_reading
+        decodes = _decodes(raw, args, options)
+        if reading.is_asking:
+            return reading.ask_beneath(name, decodes, args, options)
         ask = functools.partial(getattr(raw, name), *args, **options)
         amount = args[0] if args else options.get("amt")
         if amount == 0:
-            return ask()
+            return reading.ask(ask, decodes)
         is_whole = name == "read" and (amount is None or (isinstance(amount, int) and amount < 0))
-        return self._self_reading.read(ask, _decodes(raw, args, options), whole=is_whole)
+        return reading.read(ask, decodes, whole=is_whole)
 
     return read
 
 
 def _iterates(name: str) -> Callable[..., Any]:
-    def iterate(self: Any, *args: Any, **options: Any) -> _Chunks:
-        raw = self.__wrapped__
+    def iterate(self: Any, *args: Any, **options: Any) -> Any:
+        raw, reading = self.__wrapped__, self._self_reading
         # urllib3 always decodes lines; of the chunked coding, it decodes nothing unless told to.
         default = True if name == "__iter__" else False if getattr(raw, "chunked", False) else None
-        return _Chunks(self._self_reading, getattr(raw, name)(*args, **options), _decodes(raw, args, options, default))
+        decodes = _decodes(raw, args, options, default)
+        if reading.is_asking:
+            return reading.ask_beneath(name, decodes, args, options)
+        chunks = reading.ask(functools.partial(getattr(raw, name), *args, **options), decodes)
+        return self if chunks is raw else Chunks(reading, chunks, decodes)
 
     return iterate
 

@@ -15,7 +15,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from otel_a2a import operation, patching
-from otel_a2a.clients._raw import Head, told
+from otel_a2a.clients._raw import told
+from otel_a2a.clients._reading import Head
 
 SUPPORTED: Final = ">=2.28,<3"
 """The versions the tests run with. Others are patched too, as long as they have what is patched."""
@@ -59,7 +60,8 @@ class RequestsExchange:
         return self._request.url or ""
 
     def header(self, name: str) -> str | None:
-        value = self._request.headers.get(name)
+        # A request that nobody has prepared has no headers, and fails in its own way.
+        value = (self._request.headers or {}).get(name)
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
     def size(self) -> int:
