@@ -124,6 +124,12 @@ class Application:
         durations: list[float] = json.loads(answer)
         return durations
 
+    def stop(self) -> str:
+        """End it at once, without its last exports; returns ``log``."""
+        self._process.kill()
+        _, self.log = self._process.communicate()
+        return self.log
+
     def finish(self, seconds: float = 60.0) -> str:
         """Let it end by itself, which exports what is left; returns ``log``."""
         _, self.log = self._process.communicate(timeout=seconds)
