@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help jaeger prometheus test-backends setup demo status test test-oldest test-hooks test-crewai lint format catalogue schema bench build clean
+.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai lint format catalogue schema bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -63,8 +63,14 @@ jaeger:  ## build the Jaeger of the tests into .tools; needs Go, and minutes the
 prometheus:  ## make sure that there is a Prometheus, for the tests that need one
 	@tools/prometheus.sh
 
-test-backends: $(VENV)/.dev jaeger prometheus  ## run the tests against real backends; ARGS="-k prometheus" chooses some
+traceql: tools/traceql/node_modules/.package-lock.json  ## install Grafana's grammar of TraceQL; needs npm
+
+test-backends: $(VENV)/.dev jaeger prometheus traceql  ## run the tests against real backends; ARGS="-k prometheus" chooses some
 	$(BIN)/python -m pytest tests/backends $(ARGS)
+
+dashboards: $(VENV)/.dev  ## write the dashboards of exporters/grafana anew; needs Python 3.11
+	$(BIN)/mypy --python-version 3.11 exporters/grafana/*.py
+	PYTHONPATH=exporters $(BIN)/python -m grafana
 
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
 	$(BIN)/ruff check .
@@ -90,7 +96,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -132,6 +138,10 @@ $(HOOKS)/.test: $(HOOKS)/.made pyproject.toml constraints/hooks.txt
 	@# It asks for the packages of several model providers, which its client does not need.
 	$(HOOKS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints/hooks.txt python-a2a
 	@touch $@
+
+tools/traceql/node_modules/.package-lock.json: tools/traceql/package.json tools/traceql/package-lock.json
+	@if command -v npm >/dev/null; then cd tools/traceql && npm ci --silent --no-audit --no-fund && touch ../../$@; \
+	else echo "npm is missing: TraceQL is not checked; the tests that do so are skipped, and fail where CI is set" >&2; fi
 
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \

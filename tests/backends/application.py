@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """An application that talks to agents again and again, so that every metric moves; an ordinary program on httpx.
 
-Gets the agents' URLs. Each message says which states its task is to go through (``tests.backends.agents``). Prints
-``round N`` after each round, and ends with its standard input.
+Gets the agents' URLs, and last one at which there is no agent. Each message says which states its task is to go
+through (``tests.backends.agents``). Prints ``round N`` after each round, and ends with its standard input.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
 import threading
@@ -73,7 +74,7 @@ def go_round(remote: Remote) -> None:
     remote.send("WORKING COMPLETED")
 
 
-def main(urls: list[str]) -> None:
+def main(urls: list[str], nowhere: str) -> None:
     threading.Thread(target=wait_for_the_end, daemon=True).start()
     with httpx.Client(timeout=10) as http:
         remotes = [Remote(http, url) for url in urls]
@@ -82,10 +83,12 @@ def main(urls: list[str]) -> None:
         for number in range(1, MAX_ROUNDS):
             for remote in remotes:
                 go_round(remote)
+            with contextlib.suppress(httpx.ConnectError):
+                Remote(http, nowhere).fetch_card()
             print(f"round {number}", flush=True)
             if _ended.wait(SECONDS_BETWEEN_ROUNDS):
                 return
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:-1], sys.argv[-1])

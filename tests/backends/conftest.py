@@ -10,6 +10,8 @@ import pytest
 
 from tests.backends import jaeger as jaegers
 from tests.backends.jaeger import Jaeger
+from tests.backends.prometheus import Prometheus
+from tests.backends.scraped import scraped
 from tests.backends.story import Story, tell
 
 
@@ -28,3 +30,10 @@ def jaeger() -> Iterator[Jaeger]:
 def story(jaeger: Jaeger) -> Story:
     """All that was told to Jaeger, which has it by now."""
     return tell(jaeger)
+
+
+@pytest.fixture(scope="session")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """A Prometheus that watches an application, or the test is skipped where there is none."""
+    with scraped(tmp_path_factory.mktemp("prometheus")) as running:
+        yield running

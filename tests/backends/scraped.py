@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import pytest
-
 from otel_a2a.cli.demo.programs import Program, clean_environment
 from otel_a2a.cli.demo.scenario import LAUNCHER
 from tests.backends.agents import ObedientAgent
@@ -63,12 +61,13 @@ def application(urls: list[str], port: int, folder: Path) -> Iterator[Program]:
 
 @contextmanager
 def scraped(folder: Path) -> Iterator[Prometheus]:
-    """A Prometheus that has seen all that the application does: at two agents, some of it several times."""
+    """A Prometheus that has seen all that the application does: at two agents, and at an address where nobody is."""
     with ExitStack() as running_parts:
         bases = [running_parts.enter_context(serve(ObedientAgent().app)) for _ in range(2)]
         urls = [bases[0], bases[1].replace("127.0.0.1", "localhost")]
         port = free_port()
-        program = running_parts.enter_context(application(urls, port, folder))
+        nobody = f"http://127.0.0.2:{free_port()}"
+        program = running_parts.enter_context(application([*urls, nobody], port, folder))
         program.wait_for("round 1")
         prometheus = running_parts.enter_context(running(f"127.0.0.1:{port}", folder))
         wait_for(
@@ -76,10 +75,3 @@ def scraped(folder: Path) -> Iterator[Prometheus]:
             lambda: prometheus.query('otel_a2a_policy_findings_total{security_rule_name="task-stuck"} > 0'),
         )
         yield prometheus
-
-
-@pytest.fixture(scope="session")
-def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """A Prometheus that watches the application, or the test is skipped where there is none."""
-    with scraped(tmp_path_factory.mktemp("prometheus")) as running_prometheus:
-        yield running_prometheus

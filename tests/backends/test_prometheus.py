@@ -13,9 +13,8 @@ from otel_a2a.packs import load_rules
 from otel_a2a.telemetry.metrics import DURATION_BUCKETS, TASK_BUCKETS
 from tests.backends.prometheus import Prometheus
 
-pytest_plugins = ["tests.backends.scraped"]
-
 AGENTS = {"127.0.0.1", "localhost"}
+NOBODY = "127.0.0.2"
 LIVE = {f"TASK_STATE_{state}" for state in ("SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED")}
 OF_EVERY_SERIES = {"__name__", "job", "instance", "otel_scope_name", "otel_scope_version", "otel_scope_schema_url"}
 
@@ -161,8 +160,9 @@ def test_calls_are_counted_by_method_agent_and_error(prometheus: Prometheus) -> 
 def test_card_fetches_changes_and_faults_of_ours_are_counted(prometheus: Prometheus) -> None:
     """A fetch counts with how it failed, a change with its agent, a fault of somebody's rule with where it happened."""
     fetches = _values(prometheus, "otel_a2a_card_fetches_total", "server_address", "error_type")
-    assert fetches.keys() == {(agent, error) for agent in AGENTS for error in ("", "503")}
+    assert fetches.keys() == {(agent, error) for agent in AGENTS for error in ("", "503")} | {(NOBODY, "ConnectError")}
     changes = _values(prometheus, "otel_a2a_card_changes_total", "server_address")
-    assert changes.keys() == AGENTS
-    assert min(changes.values()) >= 1
+    assert changes.keys() == AGENTS | {NOBODY}
+    assert min(changes[agent] for agent in AGENTS) >= 1
+    assert changes[NOBODY] == 0
     assert _values(prometheus, "otel_a2a_internal_errors_total > 0", "error_type").keys() == {"rule"}
