@@ -99,7 +99,7 @@ def compare_situation(situations: Situations, name: str, server: Server, caplog:
     return seen
 
 
-def record(side: RequestsSide, program: Callable[[requests.Session], None], **options: Any) -> Recorder:
+def record(side: RequestsSide, program: Callable[[requests.Session], object], **options: Any) -> Recorder:
     """Run ``program``, which takes a session, with a recorder made with ``options``, and return it."""
     with watching(Recorder(**options)) as recorder, side.session() as session:
         program(session)
