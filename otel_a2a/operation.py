@@ -7,7 +7,7 @@ says so: here, and nowhere else.
 
     op = begin(exchange)                    None: not A2A, or not to be looked at; A2APolicyError: nothing has left
     with op.attached():                     around the library's own call
-        response = send(request)            after setting op.headers() on it
+        response = send(request)            after op.propagate(…) has set headers on it
     op.respond(status, header, url)         the head of the answer is here
     op.body(content)                        a whole answer; or, for a stream,
     op.feed(chunk) … op.end("eof")          each chunk before it is handed on
@@ -45,7 +45,7 @@ from otel_a2a.runtime import Runtime
 from otel_a2a.telemetry import calls, enrich
 from otel_a2a.telemetry.coverage import coverage
 from otel_a2a.telemetry.propagation import TRACEPARENT
-from otel_a2a.wire import answers, bodies, correlation, credentials, requests, responses, urls
+from otel_a2a.wire import answers, bodies, correlation, credentials, redirects, requests, responses, urls
 
 EOF: Final = "eof"
 CLOSED_EARLY: Final = "closed-early"
@@ -83,10 +83,13 @@ def last_call() -> CallStarted | None:
     return _last_call.get()
 
 
-def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation | None:
+def begin(
+    exchange: Exchange, replayed_on: Runtime | None = None, kind: type[Operation] | None = None
+) -> Operation | None:
     """Look at a request that is about to leave.
 
     ``replayed_on``: the request is played, not sent, and is looked at by this runtime in place of the process's own.
+    ``kind``: what is returned is of this class.
 
     Raises:
         A2APolicyError: in mode ``raise``, for a request that must not leave.
@@ -95,7 +98,7 @@ def begin(exchange: Exchange, replayed_on: Runtime | None = None) -> Operation |
     if runtime is None:
         return None
     try:
-        operation = _open(runtime, exchange) if _may_matter(runtime, exchange) else None
+        operation = _open(runtime, exchange, kind or Operation) if _may_matter(runtime, exchange) else None
     except Exception as error:
         runtime.internal_error("request", error)
         return None
@@ -112,7 +115,7 @@ def _may_matter(runtime: Runtime, exchange: Exchange) -> bool:
     return requests.may_be_a2a(method, path, content_type, runtime.card_paths) and not _inside.get()
 
 
-def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
+def _open(runtime: Runtime, exchange: Exchange, kind: type[Operation]) -> Operation | None:
     if not is_instrumentation_enabled():
         return None
     request = requests.read_request(
@@ -128,7 +131,7 @@ def _open(runtime: Runtime, exchange: Exchange) -> Operation | None:
     runtime.worker.drain()
     if runtime.on_operation is not None:
         runtime.on_operation()
-    return Operation(runtime, exchange, request)
+    return kind(runtime, exchange, request)
 
 
 class Operation:
@@ -143,6 +146,7 @@ class Operation:
         "_findings",
         "_from_cache",
         "_header",
+        "_moved_to",
         "_owns_span",
         "_reader",
         "_request",
@@ -169,6 +173,7 @@ class Operation:
         self._reader: bodies.BodyReader | None = None
         self._header: Callable[[str], str | None] = _no_header
         self._status = 0
+        self._moved_to = ""
         self._error_type = ""
         self._findings: list[Finding] = []
         self._attributes: dict[str, Any] = {}
@@ -235,6 +240,15 @@ class Operation:
             return {}
         return self._runtime.propagation.headers(self._context, self._exchange.header(TRACEPARENT))
 
+    def propagate(self, set_header: Callable[[str, str], object]) -> None:
+        """Set what ``headers`` gives, each by its name and value. A trace that breaks is better than a call that
+        does."""
+        try:
+            for name, value in self.headers().items():
+                set_header(name, value)
+        except Exception as error:
+            self._runtime.internal_error("propagation", error)
+
     def _may_propagate(self) -> bool:
         allowed, request = self._runtime.settings.propagate, self._request
         return (
@@ -257,15 +271,10 @@ class Operation:
             request.credential = credentials.of_request(self._exchange.header)
             if isinstance(request, CallStarted):
                 correlation.mark_answer(request, header)
-                self._note_redirect(request, url)
+                if request.certain:
+                    self._moved_to = redirects.moved_to(self._exchange.url(), request.endpoint, url)
         except Exception as error:
             self._runtime.internal_error("response", error)
-
-    def _note_redirect(self, request: CallStarted, url: str) -> None:
-        if request.certain and request.binding == "JSONRPC":
-            endpoint = urls.endpoint(url)
-            if endpoint != request.endpoint:
-                self._observe(CallRedirected(call=request, endpoint=endpoint))
 
     def body(self, content: bytes) -> None:
         """A whole, decoded answer. Ends the operation.
@@ -401,6 +410,8 @@ class Operation:
             # The answer shows that the call was A2A after all.
             self._open_span()
             self._observe(self._request)
+        if self._moved_to and redirects.is_of_agent(observation):
+            self._note_redirect()
         verdict = self._runtime.observe(observation, self._context)
         if isinstance(observation, CardFetched):
             _tell_resolver(observation)
@@ -410,6 +421,11 @@ class Operation:
             observation, verdict, self._attributes, self._span, self._runtime.metrics, self._error_type
         )
         return verdict.error
+
+    def _note_redirect(self) -> None:
+        endpoint, self._moved_to = self._moved_to, ""
+        assert isinstance(self._request, CallStarted)
+        self._runtime.observe(CallRedirected(call=self._request, endpoint=endpoint), self._context)
 
     # --- the end
 

@@ -9,8 +9,8 @@ wrap transports, become our children. The two libraries have the same names, so 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
-from contextlib import suppress
 from types import ModuleType
 from typing import Any, Final
 
@@ -87,7 +87,7 @@ def _sync_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -
         ours = operation.begin(HttpxExchange(request))
         if ours is None:
             return original(self, request, **options)
-        _propagate(ours, request)
+        ours.propagate(lambda name, value: operator.setitem(request.headers, name, value))
         try:
             with ours.attached():
                 response = original(self, request, **options)
@@ -109,7 +109,7 @@ def _async_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) 
         ours = operation.begin(HttpxExchange(request))
         if ours is None:
             return await original(self, request, **options)
-        _propagate(ours, request)
+        ours.propagate(lambda name, value: operator.setitem(request.headers, name, value))
         try:
             with ours.attached():
                 response = await original(self, request, **options)
@@ -120,13 +120,6 @@ def _async_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) 
         return response
 
     return send
-
-
-def _propagate(ours: operation.Operation, request: Any) -> None:
-    # A trace that breaks is better than a call that does.
-    with suppress(Exception):
-        for name, value in ours.headers().items():
-            request.headers[name] = value
 
 
 def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, operation.Operation], Any]) -> None:

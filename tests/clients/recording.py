@@ -59,6 +59,10 @@ class RecordingOperation:
     def headers(self) -> dict[str, str]:
         return self.propagated
 
+    def propagate(self, set_header: Callable[[str, str], object]) -> None:
+        for name, value in self.propagated.items():
+            set_header(name, value)
+
     def respond(self, status: int, header: Callable[[str], str | None], url: str, *, from_cache: bool = False) -> None:
         self.calls.append("respond")
         self.response = (status, header("content-type"), url)

@@ -120,16 +120,6 @@ def test_propagation_headers_reach_the_server(side: Side) -> None:
     assert (headers["traceparent"], headers["baggage"], headers["x"]) == ("new", "a=1", "y")
 
 
-def test_headers_that_cannot_be_set_do_not_stop_the_call(side: Side) -> None:
-    """A fault of ours while propagating leaves the call as it was."""
-
-    async def program(client: Any) -> None:
-        side.look(await side.do(client.post(side.url("/"), json=CALL)))
-
-    record(side, program, options={"propagated": {"traceparent": None}})
-    assert len(side.server.received) == 1
-
-
 def test_redirects_and_auth_are_one_call(side: Side) -> None:
     """One operation from the first request to the last answer, whose URL is told."""
     side.server.scripts["/a"] = whole(b"", "location: /", status="307 Temporary Redirect")

@@ -10,7 +10,10 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
+from opentelemetry import propagate
+from opentelemetry.context import Context
 from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+from opentelemetry.propagators.textmap import TextMapPropagator
 
 from otel_a2a import semconv
 from tests.support.agents import HEADERS, ScriptedAgent, envelope, send, task
@@ -114,6 +117,48 @@ def test_propagation_can_be_switched_off(telemetry: Telemetry, monkeypatch: pyte
         charge(client, base)
     assert agent.parents == [[]]
     assert telemetry.names() == {"SendMessage": 1}
+
+
+class Broken(TextMapPropagator):
+    """A propagator of the application's that fails, or gives what is no header."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self._fails = fails
+
+    @property
+    def fields(self) -> set[str]:
+        return set()
+
+    def inject(self, carrier: Any, *args: Any, **options: Any) -> None:
+        if self._fails:
+            raise KeyError("tenant")
+        carrier["tenant"] = None
+
+    def extract(self, *args: Any, **options: Any) -> Context:
+        raise NotImplementedError
+
+
+@pytest.fixture(params=[True, False], ids=["fails", "no header"])
+def broken_propagator(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The application's global propagator, for one test."""
+    before = propagate.get_global_textmap()
+    propagate.set_global_textmap(Broken(fails=request.param))
+    yield
+    propagate.set_global_textmap(before)
+
+
+@pytest.mark.usefixtures("broken_propagator")
+def test_a_propagator_that_fails_breaks_no_call(telemetry: Telemetry, caplog: pytest.LogCaptureFixture) -> None:
+    """The calls leave without the header; each failure is counted, and the first is logged."""
+    agent = Recording()
+    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+        charge(client, base)
+        charge(client, base)
+        (failures,) = telemetry.metric(semconv.METRIC_INTERNAL_ERRORS)
+    assert agent.parents == [[], []]
+    assert telemetry.names() == {"SendMessage": 2}
+    assert failures.value == 2 and dict(failures.attributes) == {semconv.ERROR_TYPE: "propagation"}
+    assert [record.name for record in caplog.records if "propagation" in record.message] == ["otel_a2a"]
 
 
 @pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
