@@ -13,13 +13,18 @@ from pathlib import Path
 from types import TracebackType
 
 import grpc
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from otel_a2a.cli.demo.programs import clean_environment
 from otel_a2a.cli.demo.receiver import Received, Receiver
 from otel_a2a.cli.demo.scenario import LAUNCHER
+from tests.support.telemetry import Telemetry
 
 PROTOCOLS = ("grpc", "http/protobuf")
 APPLICATION = Path(__file__).with_name("otlp_application.py")
@@ -78,6 +83,14 @@ class Backend(Receiver):
             if request.signal == signal:
                 compressed = request.headers.get("content-encoding") == "gzip"
                 yield gzip.decompress(request.body) if compressed else request.body
+
+
+def export_to(backend: Backend, telemetry: Telemetry) -> None:
+    """Have spans and log events of providers in this process sent to the backend as well, each at once."""
+    spans = OTLPSpanExporter(f"{backend.endpoint}/v1/traces")
+    telemetry.tracer_provider.add_span_processor(SimpleSpanProcessor(spans))
+    logs = OTLPLogExporter(f"{backend.endpoint}/v1/logs")
+    telemetry.logger_provider.add_log_record_processor(SimpleLogRecordProcessor(logs))
 
 
 class Application:
