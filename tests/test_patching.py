@@ -161,6 +161,46 @@ def test_wrapper_that_hides_what_it_wraps(client: type[Any], log: list[str]) -> 
     assert log == ["theirs"]
 
 
+def test_stepping_aside_lets_theirs_come_beneath_ours(client: type[Any], log: list[str]) -> None:
+    """Who wraps while ours is aside lies below it, and who unwraps finds its own wrapper on top."""
+    before = client.__dict__["send"]
+    patch = patching.install(client, "send", count_into(log))
+    assert patching.installed(client, "send") is patch
+    with patch.aside():
+        unwrap = wrap(client, log)
+    client().send(1)
+    assert log == ["ours", "theirs"]
+
+    log.clear()
+    with patch.aside():
+        unwrap()
+    client().send(1)
+    assert log == ["ours"]
+    patch.remove()
+    assert client.__dict__["send"] is before
+    assert patching.installed(client, "send") is None
+
+
+def test_stepping_aside_ends_with_what_goes_wrong_meanwhile(client: type[Any], log: list[str]) -> None:
+    """Ours is back on the class whatever they raise."""
+    patch = patching.install(client, "send", count_into(log))
+    with pytest.raises(LookupError), patch.aside():
+        raise LookupError
+    client().send(1)
+    assert log == ["ours"]
+
+
+def test_stepping_aside_from_beneath_another_does_nothing(client: type[Any], log: list[str]) -> None:
+    """A third party's wrapper above ours is not touched."""
+    patch = patching.install(client, "send", count_into(log))
+    wrap(client, log)
+    theirs = client.__dict__["send"]
+    with patch.aside():
+        assert client.__dict__["send"] is theirs
+    client().send(1)
+    assert log == ["theirs", "ours"]
+
+
 def test_wrapt_wrapper_beneath_is_called_as_a_method(client: type[Any], log: list[str]) -> None:
     """Wrappers made with wrapt are descriptors: they get the instance as they would without us, and are put back."""
     instances: list[object] = []

@@ -9,7 +9,7 @@ operation.
 from __future__ import annotations
 
 import functools
-from contextlib import suppress
+import operator
 from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -90,7 +90,7 @@ def _send(patch: patching.Patch, request_type: type[Any]) -> patching.Method:
         ours = operation.begin(RequestsExchange(request))
         if ours is None:
             return original(self, request, **options)
-        _propagate(ours, request)
+        ours.propagate(functools.partial(operator.setitem, request.headers))
         try:
             with ours.attached():
                 response = original(self, request, **options)
@@ -101,13 +101,6 @@ def _send(patch: patching.Patch, request_type: type[Any]) -> patching.Method:
         return response
 
     return send
-
-
-def _propagate(ours: operation.Operation, request: Any) -> None:
-    # A trace that breaks is better than a call that does.
-    with suppress(Exception):
-        for name, value in ours.headers().items():
-            request.headers[name] = value
 
 
 def _observe(ours: operation.Operation, response: Any) -> None:

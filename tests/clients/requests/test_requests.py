@@ -153,17 +153,6 @@ def test_propagation_headers_reach_the_server(side: RequestsSide) -> None:
         assert (headers["traceparent"], headers["baggage"], headers["x"]) == ("new", "a=1", "y")
 
 
-def test_headers_that_cannot_be_set_do_not_stop_the_call(side: RequestsSide) -> None:
-    """A fault of ours while propagating leaves the call as it was."""
-
-    class Broken(dict[str, str]):
-        def items(self) -> Any:
-            raise LookupError("no headers")
-
-    record(side, lambda session: side.call(session), options={"propagated": Broken()})
-    assert len(side.server.received) == 1
-
-
 def test_redirects_and_auth_are_one_call(side: RequestsSide) -> None:
     """One operation from the first request to the last answer, whose URL is told."""
     side.server.scripts["/a"] = whole(b"", "location: /", status="307 Temporary Redirect")
