@@ -11,7 +11,7 @@ from pathlib import Path
 from otel_a2a.cli.demo.programs import Program, clean_environment
 from otel_a2a.cli.demo.scenario import LAUNCHER
 from tests.backends.agents import ObedientAgent
-from tests.backends.prometheus import Prometheus, free_port, running, wait_for
+from tests.backends.prometheus import Prometheus, find, free_port, running, wait_for
 from tests.support.servers import serve
 
 APPLICATION = Path(__file__).parent / "application.py"
@@ -62,6 +62,7 @@ def application(urls: list[str], port: int, folder: Path) -> Iterator[Program]:
 @contextmanager
 def scraped(folder: Path) -> Iterator[Prometheus]:
     """A Prometheus that has seen all that the application does: at two agents, and at an address where nobody is."""
+    find("prometheus")
     with ExitStack() as running_parts:
         bases = [running_parts.enter_context(serve(ObedientAgent().app)) for _ in range(2)]
         urls = [bases[0], bases[1].replace("127.0.0.1", "localhost")]

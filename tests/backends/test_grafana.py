@@ -18,10 +18,11 @@ import pytest
 import yaml
 
 from otel_a2a import semconv
+from otel_a2a.packs import load_rules
 from tests.backends import traceql
-from tests.backends.dashboards import DASHBOARD, GRAFANA, Query, dashboard, filled, panels, queries
+from tests.backends.dashboards import DASHBOARD, GRAFANA, VALUES, Query, dashboard, filled, panels, queries
 from tests.backends.jaeger import Jaeger, Search
-from tests.backends.prometheus import Prometheus
+from tests.backends.prometheus import RULES, Prometheus
 from tests.backends.story import Story
 
 SOURCES = {"${prometheus}": "prometheus", "${tempo}": "tempo", "${jaeger}": "jaeger"}
@@ -97,6 +98,16 @@ def test_the_variables_offer_what_there_is(prometheus: Prometheus) -> None:
     assert offered["job"] == {"checkout"}
     assert offered["agent"] == {"127.0.0.1", "localhost"}
     assert {"backward-transition", "task-stuck"} <= offered["rule"]
+
+
+def test_the_panels_and_the_alerts_mean_the_same_rules_by_stuck_tasks() -> None:
+    """The rules about waiting are the same wherever a query names them one by one, and there are such rules."""
+    asked = [query.text for kind in ("prometheus", "tempo") for query in queries(kind)]
+    named = {found for query in asked for found in re.findall(r'"([a-z-]+(?:\|[a-z-]+)+)"', query)}
+    named -= {VALUES["rule:pipe"]}
+    (stuck,) = named
+    assert f'security_rule_name=~"{stuck}"' in RULES.read_text("utf-8")
+    assert set(stuck.split("|")) <= {rule.name for rule in load_rules()}
 
 
 def test_every_traceql_is_accepted_by_grafanas_grammar() -> None:

@@ -11,7 +11,7 @@ import pytest
 from otel_a2a import semconv
 from otel_a2a.packs import load_rules
 from otel_a2a.telemetry.metrics import DURATION_BUCKETS, TASK_BUCKETS
-from tests.backends.prometheus import Prometheus
+from tests.backends.prometheus import RULES, Prometheus
 
 AGENTS = {"127.0.0.1", "localhost"}
 NOBODY = "127.0.0.2"
@@ -89,6 +89,16 @@ def test_a_metric_has_the_name_type_unit_and_labels_that_are_published(
     assert found
     assert set.intersection(*found) == always
     assert set.union(*found) == always | sometimes
+
+
+def test_the_documentation_has_the_same_table() -> None:
+    """What exporters/prometheus/README.md says of names, types and labels is what arrives."""
+    lines = (RULES.parent / "README.md").read_text("utf-8").splitlines()
+    rows = [re.findall(r"`(\w+)`|\| (\w+) \|", line) for line in lines if line.startswith("| `otel_a2a_")]
+    told = {row[0][0]: (row[1][1], {label for label, _ in row[2:]}) for row in rows}
+    assert told == {
+        series.removesuffix("_count"): (kind, always | sometimes) for _, series, kind, _, always, sometimes in METRICS
+    }
 
 
 def test_no_other_metric_is_ours(prometheus: Prometheus) -> None:
