@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 
@@ -24,6 +24,33 @@ class Exchange(Protocol):
     def header(self, name: str) -> str | None: ...
     def size(self) -> int: ...
     def body(self) -> bytes | None: ...
+
+
+GRPC: Final = "GRPC"
+"""What ``Exchange.method`` is for a gRPC call; on the wire that is always a POST."""
+
+
+class MessageExchange(Exchange, Protocol):
+    """One gRPC call. ``path`` names service and method, ``header(name)`` looks into the metadata, and there is no body.
+
+    ``target`` is what the channel was made for. ``message()`` is the request as the application gave it: a protobuf
+    message, or whatever the stub's serializer takes.
+    """
+
+    @property
+    def target(self) -> str: ...
+    def message(self) -> Any: ...
+
+
+@dataclass(slots=True, frozen=True)
+class GrpcStatus:
+    """How a gRPC call ended that was not ``OK``."""
+
+    code: str
+    """By its name: ``NOT_FOUND``."""
+    message: str = ""
+    details: bytes = b""
+    """A serialised ``google.rpc.Status``, from ``grpc-status-details-bin``; empty where the agent sent none."""
 
 
 @dataclass(slots=True)

@@ -17,11 +17,15 @@ from otel_a2a.arrivals import Arrivals, Status
 CLIENTS: Final = {
     "httpx": "otel_a2a.clients.httpx",
     "httpx2": "otel_a2a.clients.httpx",
+    "grpc": "otel_a2a.clients.grpc",
     "requests": "otel_a2a.clients.requests",
 }
 """Name of the library, which is also its name in settings, to the module that knows it."""
 
-NEIGHBOURS: Final = {"opentelemetry.instrumentation.requests": "otel_a2a.clients._contrib_requests"}
+NEIGHBOURS: Final = {
+    "opentelemetry.instrumentation.grpc.grpcext._interceptor": "otel_a2a.clients._contrib_grpc",
+    "opentelemetry.instrumentation.requests": "otel_a2a.clients._contrib_requests",
+}
 """Instrumentations of others that patch what we patch, to the module that knows how to live beside them."""
 
 
@@ -38,7 +42,7 @@ status = _libraries.status
 def install(disabled: Collection[str] = ()) -> None:
     """Patch every library that is imported or ever will be, but for those named in ``disabled``. Never raises."""
     _libraries.install(disabled)
-    _neighbours.install()
+    _neighbours.install([name for name in NEIGHBOURS if name.split(".")[2] in disabled])
 
 
 def uninstall() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from otel_a2a.observations import CardFacts, CardFetched, CardFetchFailed, CardRequested, Interface
 from otel_a2a.wire import revision, skills, urls
+from otel_a2a.wire.methods import GRPC
 from otel_a2a.wire.reading import Headers, field, flag, text
 
 INVALID: Final = "invalid_agent_card"
@@ -100,7 +101,7 @@ def facts(card: Any, base: str = "") -> CardFacts | None:
 def _interfaces(card: Mapping[str, Any], base: str) -> tuple[Interface, ...]:
     return tuple(
         Interface(
-            url=urls.endpoint(urls.resolved(base, text(entry, "url"))),
+            url=_endpoint(entry, base),
             binding=text(entry, "protocolBinding"),
             version=text(entry, "protocolVersion"),
             tenant=text(entry, "tenant"),
@@ -108,6 +109,13 @@ def _interfaces(card: Mapping[str, Any], base: str) -> tuple[Interface, ...]:
         for entry in revision.interfaces(card)
         if isinstance(entry, dict) and text(entry, "url")
     )
+
+
+def _endpoint(entry: Mapping[str, Any], base: str) -> str:
+    url = text(entry, "url")
+    if text(entry, "protocolBinding").upper() == GRPC:
+        return urls.grpc_endpoint(url)
+    return urls.endpoint(urls.resolved(base, url))
 
 
 _memory: dict[tuple[bytes, str], Reading | None] = {}

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from otel_a2a.exchange import Exchange
+from otel_a2a.exchange import GRPC, Exchange, MessageExchange
 from otel_a2a.observations import CallStarted
-from otel_a2a.wire.reading import load, mapping
+from otel_a2a.wire import protobuf
+from otel_a2a.wire.reading import UNREADABLE, load, mapping
 
 LONGEST: Final = 256
 """Characters of a value that are kept."""
@@ -21,12 +22,19 @@ def mark_request(call: CallStarted, exchange: Exchange, key: str, max_body: int)
     """
     call.correlation_key = key
     call.correlation = of_header(exchange.header, key)
-    body = None if call.correlation else exchange.body()
-    if body is None or len(body) > max_body or key.encode() not in body:
+    document = UNREADABLE if call.correlation else _document(exchange, key, max_body)
+    if document is UNREADABLE:
         return
-    document = load(body)
     parameters = mapping(document, "params") or document
     call.correlation = of_metadata(mapping(parameters, "message"), key) or of_metadata(parameters, key)
+
+
+def _document(exchange: Exchange, key: str, max_body: int) -> Any:
+    """The request's document, where it may have ``key``; else ``UNREADABLE``."""
+    if exchange.method == GRPC:
+        return protobuf.document(cast(MessageExchange, exchange).message(), max_body)
+    body = exchange.body()
+    return UNREADABLE if body is None or len(body) > max_body or key.encode() not in body else load(body)
 
 
 def mark_answer(call: CallStarted, header: Any) -> None:

@@ -29,13 +29,13 @@ _REASONS_SINCE_0_2: Final = {
     -32010: "TASK_GENERATION_MISMATCH",
 }
 """In 0.1 these numbers mean something else."""
-_CLASSES: Final = {
+CLASSES: Final = {
     "TaskNotFoundError": A2AError.TASK_NOT_FOUND,
     "TaskNotCancelableError": A2AError.TASK_NOT_CANCELABLE,
     "PushNotificationNotSupportedError": A2AError.PUSH_NOT_SUPPORTED,
     "UnsupportedOperationError": A2AError.UNSUPPORTED_OPERATION,
 }
-"""Names of error classes, which some 0.3 HTTP+JSON servers write in place of a code."""
+"""Names of error classes, which 0.3 servers write in place of a code over gRPC, and some over HTTP+JSON."""
 _NOT_IMPLEMENTED: Final = 501
 _OF_0_3: Final = frozenset((409, 422, _NOT_IMPLEMENTED))
 """Statuses by which the 0.3 SDK refuses, and which gateways hardly use."""
@@ -80,7 +80,7 @@ def reason(call: CallStarted, status: int, document: Any) -> Reason | None:
         return None
     error = document.get("error")
     if isinstance(error, dict):
-        info = _error_info(error)
+        info = error_info(error)
         code = integer_code(error)
         if code is not None and code < 0:
             # The general JSON-RPC codes are known by their number, whatever a reason says in addition.
@@ -116,7 +116,7 @@ def _by_code(code: int, call: CallStarted) -> str:
     return name or str(code)
 
 
-def _error_info(error: Mapping[str, Any]) -> str:
+def error_info(error: Mapping[str, Any]) -> str:
     """``reason`` of the ``google.rpc.ErrorInfo`` whose domain is A2A's."""
     for detail in (*_dicts(error.get("details")), *_dicts(error.get("data"))):
         found = detail.get("reason")
@@ -137,7 +137,7 @@ def _in_0_3(call: CallStarted, status: int, document: Mapping[str, Any], error: 
     only where the call named one.
     """
     if isinstance(error, str):
-        name = _CLASSES.get(error.rpartition(".")[2])
+        name = CLASSES.get(error.rpartition(".")[2])
         return Reason(name) if name else None
     message = document.get("message")
     if not isinstance(message, str):

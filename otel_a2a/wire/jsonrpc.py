@@ -67,7 +67,7 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
         certain=spelling.strong or says_a2a(exchange.header) or knows(endpoint),
         rpc_id=str(rpc_id)[:128] if isinstance(rpc_id, (str, int)) else "",
     )
-    _apply(call, params, flat_push=spelling.version == "1.0")
+    apply_params(call, params, flat_push=spelling.version == "1.0")
     return call
 
 
@@ -81,7 +81,8 @@ def _version(exchange: Exchange, spelling: Spelling) -> str:
     return stated if fits else spelling.version
 
 
-def _apply(call: CallStarted, params: Mapping[str, Any], *, flat_push: bool) -> None:
+def apply_params(call: CallStarted, params: Mapping[str, Any], *, flat_push: bool) -> None:
+    """Put what the parameters say into the call. ``flat_push``: ``id`` of a push call names the config, as in 1.0."""
     if call.is_send:
         messages.apply_send(call, params)
     elif call.method == Method.LIST_TASKS:

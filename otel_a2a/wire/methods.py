@@ -11,6 +11,7 @@ from otel_a2a.wire.reading import Headers
 
 JSONRPC: Final = "JSONRPC"
 HTTP_JSON: Final = "HTTP+JSON"
+GRPC: Final = "GRPC"
 A2A_JSON: Final = "application/a2a+json"
 """The media type of A2A 1.0.1."""
 VERSION_HEADER: Final = "a2a-version"

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final
+from typing import Final, cast
 
-from otel_a2a.exchange import Exchange
+from otel_a2a.exchange import GRPC, Exchange, MessageExchange
 from otel_a2a.observations import CallStarted, CardRequested
-from otel_a2a.wire import correlation, credentials, jsonrpc, partial, rest, urls
+from otel_a2a.wire import correlation, credentials, grpc, jsonrpc, partial, rest, urls
 from otel_a2a.wire.methods import says_a2a
 from otel_a2a.wire.reading import load
 
@@ -22,7 +22,7 @@ def may_be_a2a(method: str, path: str, content_type: str | None, card_paths: Col
     """The filter in front of ``read_request``, on the way of every request of the host application.
 
     Args:
-        method: HTTP method in upper case.
+        method: HTTP method in upper case, or ``GRPC``.
         path: path of the URL, without query.
         content_type: the request's own, or None.
         card_paths: paths of card documents besides the well-known ones.
@@ -31,6 +31,8 @@ def may_be_a2a(method: str, path: str, content_type: str | None, card_paths: Col
         return path.endswith(_CARDS) or "/tasks" in path or path in card_paths
     if method == "POST":
         return content_type is None or "json" in content_type or rest.may_match(path)
+    if method == GRPC:
+        return grpc.is_a2a(path)
     return method == "DELETE" and "/tasks" in path
 
 
@@ -72,6 +74,8 @@ def _read(
         return _post(exchange, knows, max_body)
     if exchange.method == "DELETE":
         return _without_body(exchange, knows)
+    if exchange.method == GRPC:
+        return grpc.read(cast(MessageExchange, exchange), max_body)
     return None
 
 

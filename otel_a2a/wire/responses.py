@@ -64,6 +64,26 @@ def read_event(call: CallStarted, data: bytes, event_type: str = "") -> list[Obs
         return []  # as above
 
 
+def read_message(call: CallStarted, document: Any) -> list[Observation]:
+    """Observations of a whole answer that came as a message (``protobuf.document``). Never raises."""
+    try:
+        return [CallAnswered(call=call)] if document is UNREADABLE else _answer(call, 200, _no_header, document)
+    except Exception:
+        return [CallAnswered(call=call)]  # as above
+
+
+def read_event_message(call: CallStarted, document: Any) -> list[Observation]:
+    """Observations of one message of a stream (``protobuf.document``). Never raises."""
+    try:
+        return _event(call, document, "")
+    except Exception:
+        return []  # as above
+
+
+def _no_header(name: str) -> str | None:
+    return None
+
+
 def _answer(call: CallStarted, status: int, headers: Headers, document: Any) -> list[Observation]:
     if not call.certain and not _confirms(call, status, document):
         return []

@@ -10,6 +10,11 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_GRPC_TARGET: Final = re.compile(
+    r"(?:(?P<scheme>https?|grpcs?)://|dns:(?://[^/]*/)?|ipv[46]:(?:///)?)?(?:[^/@]*@)?"
+    r"(?P<host>\[[^\]]+\]|[^:/?#,\[\]]+)(?::(?P<port>\d{1,5}))?(?:[/?#].*)?",
+    re.IGNORECASE,
+)
 _PATH_CHARACTERS: Final = "%/:@!$&'()*+,;=~-._"
 _TAIL: Final = re.compile(r"[\s/]+\Z")
 
@@ -30,6 +35,22 @@ def endpoint(url: str) -> str:
     return f"{scheme}://{host}{_quoted(path).rstrip('/')}"
 
 
+@lru_cache(maxsize=2048)
+def grpc_endpoint(target: str) -> str:
+    """The comparable form of a gRPC interface: ``host:port``.
+
+    Takes what a channel is made for and what cards list, which need not be spelt alike: ``agent:50051``,
+    ``dns:///agent:50051``, ``grpc://agent:50051``, ``https://agent`` and ``agent`` (gRPC's own default port is 443).
+    What is no host (a Unix socket, a name of another resolver, a list of addresses) keeps its text.
+    """
+    match = _GRPC_TARGET.fullmatch(target.strip().replace("%5B", "[").replace("%5D", "]"))
+    if match is None:
+        return _bare(target)
+    host, _ = _host(match["host"])
+    default = _DEFAULT_PORTS["http"] if (match["scheme"] or "").lower() == "http" else _DEFAULT_PORTS["https"]
+    return f"{host}:{int(match['port'] or default)}"
+
+
 def fetch_url(url: str) -> str:
     """The comparable form of the URL of a card document; see ``endpoint``."""
     return endpoint(url)
@@ -42,7 +63,7 @@ def server(url: str) -> tuple[str, int | None]:
     if parts is None:
         target = _bare(url).rpartition("://")[2].partition("/")[0]
         name, _, port = target.rpartition(":")
-        return (name, int(port)) if _is_port(port) and name else (target, None)
+        return (name.strip("[]"), int(port)) if _is_port(port) and name else (target, None)
     scheme, host, number, _ = parts
     return host.strip("[]"), number if number is not None else _DEFAULT_PORTS.get(scheme)
 

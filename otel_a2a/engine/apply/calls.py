@@ -40,12 +40,13 @@ UNSENT = frozenset(
         "InvalidURL",
         "LocalProtocolError",
         "NewConnectionError",
+        "NotConnected",
         "PoolTimeout",
         "ProxyError",
         "UnsupportedProtocol",
     )
 )
-"""Exceptions of HTTP libraries after which a request certainly has not reached the agent."""
+"""Exceptions of HTTP libraries after which a request certainly has not reached the agent, and our name for gRPC's."""
 
 
 def call_started(ledger: Ledger, call: CallStarted) -> Effect:

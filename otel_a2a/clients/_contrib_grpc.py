@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A neighbour: opentelemetry-instrumentation-grpc, which puts multicallables of its own in front of blocking ones.
+
+Its channel is no intercepted channel of gRPC's. Were its calls not wrapped as gRPC's are, its span would be the parent
+of ours. Its asyncio half uses gRPC's own interceptors.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from otel_a2a import patching
+from otel_a2a.clients import grpc
+
+
+def install(module: ModuleType) -> list[patching.Patch]:
+    """Patch the multicallables of ``module``, or none of them.
+
+    Raises:
+        PatchPointMissing: this version has no such classes.
+    """
+    points = grpc.blocking_points(module, "_InterceptorUnaryUnaryMultiCallable", "_InterceptorUnaryStreamMultiCallable")
+    for owner, name, _ in points:
+        patching.find(owner, name)
+    return [patching.install(owner, name, build) for owner, name, build in points]

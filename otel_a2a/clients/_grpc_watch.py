@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an application takes from a gRPC call, told to the call's operation, and the iterators that it takes it from."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import wrapt
+
+from otel_a2a.exchange import GrpcStatus
+
+if TYPE_CHECKING:
+    Proxy = wrapt.ObjectProxy[Any]
+else:
+    Proxy = wrapt.ObjectProxy
+
+CLOSED_EARLY: Final = "closed-early"
+DETAILS: Final = "grpc-status-details-bin"
+
+
+class Listener(Protocol):
+    """What is told of a call: the part of ``otel_a2a.message_operation.MessageOperation`` that concerns answers."""
+
+    def answer(self, message: Any) -> None: ...
+    def event(self, message: Any) -> BaseException | None: ...
+    def refuse(self, status: GrpcStatus, error: BaseException) -> None: ...
+    def end(self, reason: str, error: BaseException | None = None) -> None: ...
+    def end_later(self, reason: str) -> None: ...
+
+
+def tell_failure(operation: Listener, error: BaseException) -> None:
+    """The call ended with ``error``.
+
+    Raises:
+        A2APolicyError: the application is to get this instead.
+    """
+    status = status_of(error)
+    if status is None:
+        operation.end(type(error).__name__, error)
+    else:
+        operation.refuse(status, error)
+
+
+def status_of(error: BaseException) -> GrpcStatus | None:
+    """The status that an ``RpcError`` carries; None for any other exception. Never raises."""
+    try:
+        code = error.code().name  # type: ignore[attr-defined]  # RpcError itself has none of these
+        message = error.details()  # type: ignore[attr-defined]
+        trailing = error.trailing_metadata()  # type: ignore[attr-defined]
+        details = next((value for key, value in trailing or () if key == DETAILS), b"")
+        return GrpcStatus(code, message or "", details if isinstance(details, bytes) else b"")
+    except Exception:
+        return None
+
+
+class Watch:
+    """What the application takes from a call, told to its operation; after the end it is told nothing more.
+
+    ``reading`` is set while the application waits for a message: what ends the call then is what the wait ends with.
+    ``iterator`` is the one that an asynchronous call hands out, once it has.
+    """
+
+    __slots__ = ("_lock", "_operation", "_refusal", "iterator", "reading")
+
+    def __init__(self, operation: Listener) -> None:
+        self._operation: Listener | None = operation
+        self._refusal: BaseException | None = None
+        # Two threads may ask a future for its result, and the second must not have it before the first has judged it.
+        self._lock = threading.Lock()
+        self.reading = False
+        self.iterator: Any = None
+
+    def answer(self, message: Any) -> None:
+        """The application is about to get the whole answer. Raises a policy error, each time."""
+        with self._lock:
+            operation, self._operation = self._operation, None
+            if operation is not None:
+                self._ask(operation.answer, message)
+        if self._refusal is not None:
+            raise self._refusal
+
+    def fail(self, error: BaseException) -> None:
+        """The application is about to get ``error``. Raises a policy error, each time."""
+        if isinstance(error, GeneratorExit):
+            self.drop()
+            return
+        with self._lock:
+            operation, self._operation = self._operation, None
+            if operation is not None:
+                self._ask(tell_failure, operation, error)
+        if self._refusal is not None:
+            raise self._refusal
+
+    def tell(self, message: Any) -> BaseException | None:
+        """The application is about to get a message of a stream. Returns what it is to get instead."""
+        operation = self._operation
+        refusal = operation.event(message) if operation is not None else None
+        if operation is not None and refusal is not None:
+            self._operation = None
+            operation.end(type(refusal).__name__, refusal)
+        return refusal
+
+    def end(self, reason: str) -> None:
+        """The stream is over."""
+        operation, self._operation = self._operation, None
+        if operation is not None:
+            operation.end(reason)
+
+    def close(self) -> None:
+        """The application gave the stream up."""
+        # A generator that is finalised may cancel its call on the way out, even inside a lock of ours.
+        if sys.exc_info()[0] is GeneratorExit:
+            self.drop()
+        elif not self.reading:
+            self.end(CLOSED_EARLY)
+
+    def drop(self) -> None:
+        """The call was forgotten; called from finalisers."""
+        operation, self._operation = self._operation, None
+        if operation is not None:
+            operation.end_later(CLOSED_EARLY)
+
+    def _ask(self, what: Callable[..., None], *about: Any) -> None:
+        try:
+            what(*about)
+        except Exception as refusal:
+            self._refusal = refusal
+
+
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+
+def take_next(watch: Watch, following: Callable[[], Any], call: Any) -> Any:
+    watch.reading = True
+    try:
+        message = following()
+    except StopIteration:
+        watch.end("eof")
+        raise
+    except BaseException as error:
+        watch.fail(error)
+        raise
+    finally:
+        watch.reading = False
+    pass_or_refuse(watch, message, call)
+    return message
+
+
+def pass_or_refuse(watch: Watch, message: Any, call: Any) -> None:
+    """Raise what the application is to get in place of ``message``, after its stream has been given up."""
+    refusal = watch.tell(message)
+    if refusal is None:
+        return
+    # An error of giving up must not hide the one that is about to be raised.
+    with suppress(Exception):
+        give_up = getattr(call, "cancel", None) or getattr(call, "close", None)
+        if give_up is not None:
+            give_up()
+    raise refusal
+
+
+class Messages(Proxy):
+    """An iterator of messages that is no call object."""
+
+    def __init__(self, iterator: Any, watch: Watch) -> None:
+        super().__init__(iterator)
+        self._self_watch = watch
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return take_next(self._self_watch, self.__wrapped__.__next__, self.__wrapped__)
+
+    def close(self) -> None:
+        """As a generator has it."""
+        self._self_watch.close()
+        self.__wrapped__.close()
+
+    def cancel(self) -> Any:
+        """As a call has it."""
+        self._self_watch.close()
+        return self.__wrapped__.cancel()
+
+    def __del__(self) -> None:
+        self._self_watch.drop()
+
+
+class AsyncMessages(Proxy):
+    """The iterator of an asynchronous call, which is a generator of the library's and finalised as such."""
+
+    def __init__(self, iterator: Any, watch: Watch, call: Callable[[], Any]) -> None:
+        super().__init__(iterator)
+        self._self_watch = watch
+        # The library's generator holds its call already.
+        self._self_call = call
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await self._self_take(self.__wrapped__.__anext__())
+
+    async def asend(self, value: Any) -> Any:
+        """As a generator has it."""
+        return await self._self_take(self.__wrapped__.asend(value))
+
+    async def aclose(self) -> None:
+        """As a generator has it. The call goes on; nobody can read from it any more."""
+        try:
+            await self.__wrapped__.aclose()
+        finally:
+            self._self_watch.close()
+
+    async def _self_take(self, following: Awaitable[Any]) -> Any:
+        watch = self._self_watch
+        watch.reading = True
+        try:
+            message = await following
+        except StopAsyncIteration:
+            watch.end("eof")
+            raise
+        except BaseException as error:
+            watch.fail(error)
+            raise
+        finally:
+            watch.reading = False
+        pass_or_refuse(watch, message, self._self_call())
+        return message
