@@ -17,6 +17,7 @@ from otel_a2a.arrivals import Arrivals, Status
 CLIENTS: Final = {
     "httpx": "otel_a2a.clients.httpx",
     "httpx2": "otel_a2a.clients.httpx",
+    "aiohttp": "otel_a2a.clients.aiohttp",
     "grpc": "otel_a2a.clients.grpc",
     "requests": "otel_a2a.clients.requests",
 }

@@ -48,8 +48,8 @@ class Peer:
         except OSError as error:
             raise Hangup from error
 
-    def head(self, *headers: str, status: str = "200 OK") -> None:
-        self.send("\r\n".join((f"HTTP/1.1 {status}", *headers, "", "")).encode())
+    def head(self, *headers: str, status: str = "200 OK", body: bytes = b"") -> None:
+        self.send("\r\n".join((f"HTTP/1.1 {status}", *headers, "", "")).encode() + body)
 
     def chunk(self, data: bytes) -> None:
         self.send(b"%x\r\n%s\r\n" % (len(data), data))
@@ -198,9 +198,8 @@ def whole(body: bytes, *headers: str, status: str = "200 OK") -> Script:
     """Head and body in one go, with a length."""
 
     def script(peer: Peer) -> None:
-        peer.head(f"content-length: {len(body)}", *headers, status=status)
-        if peer.request.method != "HEAD":
-            peer.send(body)
+        sent = b"" if peer.request.method == "HEAD" else body
+        peer.head(f"content-length: {len(body)}", *headers, status=status, body=sent)
 
     return script
 
