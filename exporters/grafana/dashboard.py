@@ -180,6 +180,11 @@ def _cards() -> Iterator[Any]:
     yield panels.spans(
         "Newest changes of a card (Tempo)", "From which revision to which, and when.", traceql.CARD_CHANGES
     )
+    yield panels.traces(
+        "Newest changes of a card (Jaeger)",
+        "The span GetAgentCard of the trace says from which revision to which.",
+        traceql.JAEGER_CARD_CHANGES,
+    )
 
 
 def _tasks() -> Iterator[Any]:
@@ -211,6 +216,11 @@ def _tasks() -> Iterator[Any]:
         "{{security_rule_name}} {{server_address}}",
     ).span(24)
     yield panels.spans("Newest stuck tasks (Tempo)", "A click on a span opens its trace.", traceql.STUCK_TASKS)
+    yield panels.traces(
+        "Newest traces with a stuck task (Jaeger)",
+        "Of the rule task-stuck; a click on a trace id opens it.",
+        traceql.JAEGER_STUCK_TASKS,
+    )
 
 
 def _calls() -> Iterator[Any]:

@@ -29,6 +29,8 @@ from grafana_foundation_sdk.models.dashboard import DynamicConfigValue, Threshol
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 from grafana_foundation_sdk.models.tempo import MetricsQueryType, SearchTableType
 
+from grafana.traceql import Search
+
 PROMETHEUS: Final = DataSourceRef(type_val="prometheus", uid="${prometheus}")
 TEMPO: Final = DataSourceRef(type_val="tempo", uid="${tempo}")
 JAEGER: Final = DataSourceRef(type_val="jaeger", uid="${jaeger}")
@@ -37,23 +39,24 @@ NEWEST: Final = 50
 
 
 class JaegerSearch(Dataquery, Builder[Dataquery]):
-    """A search in Jaeger, which the SDK has no query for: the newest traces of ``$service`` with these tags."""
+    """A search in Jaeger, which the SDK has no query for: the newest traces of ``$service`` that it brings."""
 
-    def __init__(self, tags: str) -> None:
-        self._tags = tags
+    def __init__(self, search: Search) -> None:
+        self._search = search
 
     def build(self) -> Dataquery:
         return self
 
     def to_json(self) -> dict[str, object]:
-        return {
+        asked: dict[str, object] = {
             "refId": "A",
             "datasource": JAEGER,
             "queryType": "search",
             "service": "$service",
-            "tags": self._tags,
+            "tags": self._search.tags,
             "limit": NEWEST,
         }
+        return asked | ({"operation": self._search.operation} if self._search.operation else {})
 
 
 def number(title: str, description: str, expression: str, *, color: str) -> stat.Panel:
@@ -137,14 +140,14 @@ def spans(title: str, description: str, query: str) -> table.Panel:
     )
 
 
-def traces(title: str, description: str, tags: str) -> table.Panel:
+def traces(title: str, description: str, search: Search) -> table.Panel:
     """A table of traces in Jaeger, newest first; a click on one opens it."""
     return (
         table.Panel()
         .title(title)
         .description(description)
         .datasource(JAEGER)
-        .with_target(JaegerSearch(tags))
+        .with_target(JaegerSearch(search))
         .height(9)
         .span(24)
     )

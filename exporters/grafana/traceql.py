@@ -6,6 +6,7 @@ A variable of several values arrives in TraceQL as ``a|b``, hence ``:pipe`` and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from grafana.promql import STUCK
@@ -41,5 +42,15 @@ TIME_IN_STATE: Final = (
     " | quantile_over_time(duration, 0.5, 0.95) by (span.a2a.task.state)"
 )
 
-JAEGER_VIOLATIONS: Final = "otel_a2a.finding.level=violation"
-"""Tags of a search in Jaeger, which finds an attribute by its exact value only."""
+
+@dataclass(slots=True, frozen=True)
+class Search:
+    """A search in Jaeger, which finds an attribute by its exact value only. An empty operation means all."""
+
+    tags: str
+    operation: str = ""
+
+
+JAEGER_VIOLATIONS: Final = Search("otel_a2a.finding.level=violation")
+JAEGER_CARD_CHANGES: Final = Search("otel_a2a.card.revision.changed=true", "GetAgentCard")
+JAEGER_STUCK_TASKS: Final = Search("security_rule.name=task-stuck")

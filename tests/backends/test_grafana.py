@@ -135,14 +135,30 @@ def test_traceql_names_attributes_that_there_are() -> None:
     assert named <= NAMES
 
 
-def test_the_panel_for_jaeger_finds_the_violations(jaeger: Jaeger, story: Story) -> None:
-    """Its search, done in a real Jaeger, brings the traces of the service that have a violation, and no others."""
-    (query,) = queries("jaeger")
+@pytest.mark.parametrize(
+    ("panel", "operation", "tag"),
+    [
+        ("Newest traces with a violation (Jaeger)", "violation ", (semconv.FINDING_LEVEL, "violation")),
+        ("Newest changes of a card (Jaeger)", "GetAgentCard", (semconv.CARD_REVISION_CHANGED, True)),
+        (
+            "Newest traces with a stuck task (Jaeger)",
+            "violation task-stuck",
+            (semconv.SECURITY_RULE_NAME, "task-stuck"),
+        ),
+    ],
+)
+def test_a_panel_for_jaeger_finds_what_its_title_says(
+    jaeger: Jaeger, story: Story, panel: str, operation: str, tag: tuple[str, Any]
+) -> None:
+    """Its search, done in a real Jaeger, brings traces of the service, and each has such a span."""
+    (query,) = (each for each in queries("jaeger") if each.panel == panel)
     assert query.target["queryType"] == "search"
-    found = jaeger.search(Search(filled(query.target["service"]), "", query.text))
-    assert len(found) >= len(story.traces)
+    found = jaeger.search(
+        Search(filled(query.target["service"]), query.target.get("operation", ""), query.target["tags"])
+    )
+    assert found
     for trace in found:
-        assert any(span.name.startswith("violation ") for span in trace.spans)
+        assert any(span.name.startswith(operation) and span.tags.get(tag[0]) == tag[1] for span in trace.spans)
 
 
 def _read(path: Path) -> Any:
