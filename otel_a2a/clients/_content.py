@@ -67,6 +67,10 @@ class Content(Proxy):
         data, ends_chunk = await self._await(self.__wrapped__.readchunk, (), {})
         return self._show(data), ends_chunk
 
+    async def wait_eof(self) -> None:
+        """Reads nothing, and may learn that the stream is broken."""
+        await self._await(self.__wrapped__.wait_eof, (), {})
+
     def read_nowait(self, n: int = -1) -> Any:
         """What is here already."""
         self._raise_refusal()
