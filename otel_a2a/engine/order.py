@@ -49,11 +49,11 @@ def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradictio
     state, call = seen.state, seen.call
     if state is None or state in TERMINAL or call is None or task.reused:
         return None
+    if is_told_again(task, seen, clock_skew):
+        return None
     within = task.streams.get(call.seq, "")
     if within in TERMINAL:
         return Contradiction(within, reopened=True)
-    if is_told_again(task, seen, clock_skew):
-        return None
     if task.terminal and task.terminal_seq < call.seq:
         return Contradiction(task.terminal, reopened=True)
     if state != TaskState.SUBMITTED:
@@ -77,15 +77,27 @@ def _not_submitted_before(task: Task, left: int) -> str:
 
 
 def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
-    """Whether a subscription repeats what happened before it: some agents play the whole life to whoever subscribes."""
-    return (
-        seen.form == Form.UPDATE
-        and seen.call is not None
-        and seen.call.method == Method.SUBSCRIBE_TO_TASK
-        and seen.timestamp is not None
-        and task.timestamp is not None
-        and seen.timestamp < task.timestamp - clock_skew
-    )
+    """Whether a subscription repeats what happened before it: some agents play the whole life to whoever subscribes.
+
+    By its time stamp; where that says nothing, the events with which a subscription begins are old ones as long as they
+    would go back: 0.3 leaves it to the agent which of the missed events it plays. A snapshot is none of these.
+    """
+    call = seen.call
+    if seen.form != Form.UPDATE or call is None or call.method != Method.SUBSCRIBE_TO_TASK:
+        return False
+    if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
+        return seen.timestamp < task.timestamp
+    return _goes_back_at_first(task, seen, call)
+
+
+def _goes_back_at_first(task: Task, seen: TaskSeen, call: CallStarted) -> bool:
+    within = task.streams.get(call.seq, "")
+    if seen.state in TERMINAL or within not in ("", TaskState.SUBMITTED):
+        return False
+    if task.terminal:
+        return task.terminal_seq < call.seq
+    went_back = seen.state == TaskState.SUBMITTED and bool(_not_submitted_before(task, call.seq))
+    return went_back and not _is_new_turn(task, seen, call, within)
 
 
 def _is_new_turn(task: Task, seen: TaskSeen, call: CallStarted, within: str) -> bool:

@@ -47,8 +47,9 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
 
     *Interrupted → submitted* as the first state after this client's message into the task is information: some agents
     submit the task anew for every turn. So it is where a webhook may have told of the interruption, after a send that
-    names only the context. A subscription that plays old events again, by their time stamps, goes back nowhere.
-    Repeats are one incident. A profile that keeps to the specification looks at the first edge alone.
+    names only the context. A subscription that plays old events again goes back nowhere: by their time stamps, and
+    where these say nothing, as long as it begins with them. Repeats are one incident. A profile that keeps to the
+    specification looks at the first edge alone.
 
     In 0.1 the client names tasks and may begin one anew: from its second message under an id on, the answers of two
     executions cannot be told apart, and this rule and the next two are silent.

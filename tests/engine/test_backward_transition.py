@@ -253,12 +253,54 @@ def test_a_subscription_that_plays_the_life_again() -> None:
     assert not world.findings
 
 
-@pytest.mark.parametrize("timestamp", [None, 96.0, 200.0])
-def test_a_subscription_whose_time_stamps_say_nothing(timestamp: float | None) -> None:
-    """Absent, newer, and within the clock's skew: then the order of requests decides."""
+@legal(RULE)
+@pytest.mark.parametrize("timestamp", [None, 96.0, 104.0])
+@pytest.mark.parametrize("known", [WORKING, COMPLETED])
+def test_a_subscription_that_plays_the_life_again_without_telling_times(known: str, timestamp: float | None) -> None:
+    """0.3 lets an agent play missed events to a new subscriber; times that say nothing make no news of them."""
+    world = World()
+    world.answers(world.leaves(Method.SEND_MESSAGE), known, timestamp=100.0)
+    again = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(again, SUBMITTED, WORKING, COMPLETED, timestamp=timestamp)
+    assert not world.findings
+    assert world.task().state == COMPLETED
+
+
+@legal(RULE)
+def test_a_subscription_that_shows_the_end_and_then_the_life_that_led_there() -> None:
+    """A snapshot comes first, and older events by their time stamps after it."""
+    world = World()
+    again = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(again, COMPLETED, form=Form.SNAPSHOT, timestamp=100.0)
+    world.streams(again, SUBMITTED, WORKING, timestamp=10.0)
+    assert not world.findings
+    assert world.task().state == COMPLETED
+
+
+def test_an_old_event_re_affirms_nothing() -> None:
+    """What a subscription plays again was said before the card changed."""
+    world = World()
+    world.card()
+    world.send(INPUT)
+    world.card(streaming=True, skills=("pay",))
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), SUBMITTED)
+    world.message("t1")
+    assert world.rules() == ["continued-across-revisions"]
+
+
+def test_a_subscription_that_tells_news() -> None:
+    """A time stamp beyond the clock's skew makes it another execution."""
     world = World()
     world.answers(world.leaves(Method.SEND_MESSAGE), WORKING, timestamp=100.0)
-    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), SUBMITTED, timestamp=timestamp)
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), SUBMITTED, timestamp=200.0)
+    assert world.rules() == [RULE]
+
+
+def test_a_subscription_that_goes_back_in_itself() -> None:
+    """Inside one stream the order is certain, whoever asked for it."""
+    world = World()
+    world.send(WORKING)
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), WORKING, SUBMITTED)
     assert world.rules() == [RULE]
 
 

@@ -66,8 +66,7 @@ def in_a_stream(world: World) -> Verdict:
 
 
 def reopened_in_a_subscription(world: World) -> Verdict:
-    world.send(COMPLETED)
-    return world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), WORKING)
+    return world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), COMPLETED, WORKING)
 
 
 def message_into_an_ended_task(world: World) -> Verdict:

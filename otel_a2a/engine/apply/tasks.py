@@ -54,6 +54,7 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     agent.only_messages = False
     if call.is_send and not call.answered_task:
         _note_divergence(ledger, agent, call, seen)
+    is_old = order.is_told_again(task, seen, ledger.clock_skew)
     contradiction = order.contradiction(task, seen, ledger.clock_skew)
     if contradiction is not None and contradiction.resubmitted:
         _begin_turn(task, seen, call)
@@ -68,10 +69,10 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
             reopened,
         )
     _remember_answer(ledger, task, seen, call)
-    _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None)
+    _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None or is_old)
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
-    return Effect(task, _take_state(ledger, task, seen, now_ns))
+    return Effect(task, None if is_old else _take_state(ledger, task, seen, now_ns))
 
 
 def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: TaskSeen) -> None:
@@ -149,7 +150,9 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
     if call.method in READS or call.method == Method.LIST_TASKS:
         task.read_at = seen.at
         task.read_refused_seq = 0
-    if call.method == Method.CANCEL_TASK and seen.state not in TERMINAL:
+    if seen.state in TERMINAL:
+        task.cancel_at = 0.0
+    elif call.method == Method.CANCEL_TASK:
         task.cancel_at = seen.at
     if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
         task.reads_when_ended += 1
@@ -230,7 +233,7 @@ def _affirm(task: Task, revisions: set[str]) -> None:
 
 def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition | None:
     state = seen.state
-    if state is None or order.is_told_again(task, seen, ledger.clock_skew):
+    if state is None:
         return None
     call = seen.call
     assert call is not None
