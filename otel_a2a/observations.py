@@ -360,6 +360,8 @@ class CallStarted(Observation):
     """False: the body could not be read (a generator, over the size limit), so ids may be missing."""
     trimmed: bool = False
     """The request asks for less than the whole task."""
+    limits_history: bool = False
+    """The request limits the task's history (``historyLength``), and some agents leave out artifacts with it."""
     rpc_id: str = ""
     span: SpanRef | None = None
     is_traced: bool = False

@@ -24,10 +24,8 @@ CONTEXTS = 8
 """Context ids remembered per task."""
 CREDENTIALS = 64
 """Credentials remembered per agent."""
-DOCUMENTS = 32
-"""Card documents remembered per agent."""
-ENDPOINTS = 32
-"""Interface URLs remembered per agent."""
+CONVERSATIONS = 256
+"""Contexts remembered per agent in which it has answered with a message of no task."""
 REVISIONS = 32
 """Revisions remembered per task as re-affirmed."""
 
@@ -366,6 +364,8 @@ class Agent:
     """When the first call to it left."""
     credentials: OrderedDict[str, tuple[int, int]] = field(default_factory=OrderedDict)
     """Keyed digest → when a call with it first and last left: the newest few."""
+    conversations: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    """Context → when it last answered there with a message of no task: the newest few."""
     artifact_owners: OrderedDict[tuple[str, str], Owner] = field(default_factory=OrderedDict)
     """Artifact id and digest → who had it first: the newest few."""
     artifact_contexts: OrderedDict[str, set[str]] = field(default_factory=OrderedDict)

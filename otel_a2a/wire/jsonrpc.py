@@ -95,3 +95,4 @@ def apply_params(call: CallStarted, params: Mapping[str, Any], *, flat_push: boo
         call.task_id = text(params, "taskId") or ("" if flat_push else text(params, "id"))
     elif call.method != Method.GET_EXTENDED_CARD:
         call.task_id = text(params, "id")
+        call.limits_history = field(params, "historyLength") is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 from otel_a2a.observations import CallStarted, PushBinding, SentMessage
 from otel_a2a.wire import credentials, parts
-from otel_a2a.wire.reading import items, mapping, text
+from otel_a2a.wire.reading import field, items, mapping, text
 
 
 def apply_send(call: CallStarted, params: Mapping[str, Any]) -> None:
@@ -22,6 +22,7 @@ def apply_send(call: CallStarted, params: Mapping[str, Any]) -> None:
         call.task_id = text(message, "taskId")
         call.context_id = text(message, "contextId")
     call.push = _inline_push(params)
+    call.limits_history = field(mapping(params, "configuration") or params, "historyLength") is not None
 
 
 def _inline_push(params: Mapping[str, Any]) -> PushBinding | None:

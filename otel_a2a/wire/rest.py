@@ -135,3 +135,5 @@ def _apply(call: CallStarted, body: Mapping[str, Any], query: Mapping[str, list[
         config_id = text(body, "configId")
         if call.push is not None and config_id:
             call.push.config_id = config_id
+    else:
+        call.limits_history = "historyLength" in query

@@ -54,6 +54,9 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
         owner = view.agent.artifact_owners.get((artifact.artifact_id, artifact.digest))
         if owner is None or not artifact.length or (owner.tenant, owner.task_id) == (seen.call.tenant, seen.task_id):
             continue
+        if owner.task_id == seen.task_id and owner.context_id in ("", _context(seen, view)):
+            # One task, named with and without its tenant.
+            continue
         if _is_elsewhere(owner, artifact, seen, view) or _reference(owner, artifact, seen, view):
             continue
         is_unique = UNIQUE.search(artifact.artifact_id) is not None

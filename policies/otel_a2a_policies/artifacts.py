@@ -44,12 +44,14 @@ def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View
     An empty artifact counts by its id. Lists, trimmed reads, answers to a cancel, webhooks and history prove nothing,
     and a rewrite of the same or a greater length loses nothing that can be told without keeping texts; nor does one
     that is shorter by as little as white space at its ends. What an open stream is still making has not been received
-    yet: an agent may store it when it is whole. Off for 0.1, where any message may begin the task anew.
+    yet: an agent may store it when it is whole. Where the request limits the history it is information: some agents
+    leave out more with it than A2A says. Off for 0.1, where any message may begin the task anew.
     """
     task = view.task
     if task is None or (task.protocol_version == "0.1" and not isinstance(seen, LocalDecision)):
         return
-    level = Level.INFORMATION if settings.artifacts_keyed_by_skill else None
+    proves_little = isinstance(seen, TaskSeen) and seen.call is not None and seen.call.limits_history
+    level = Level.INFORMATION if settings.artifacts_keyed_by_skill or proves_little else None
     if isinstance(seen, LocalDecision):
         if seen.decision == Decision.ARTIFACT_DROPPED and seen.artifact_id in task.artifacts:
             yield _lost(task, f"artifact {seen.artifact_id} was dropped by the client", "dropped", level, Party.CLIENT)

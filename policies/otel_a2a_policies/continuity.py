@@ -111,7 +111,7 @@ def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[H
         why = "it answers as submitted"
     elif seen.context_id and task.context_id and seen.context_id not in (task.context_id, *task.contexts):
         why = "it answers with another context"
-    elif lost and task.artifacts and is_complete(seen) and not _shares_artifact(task, seen):
+    elif lost and task.artifacts and _shows_all(seen, call) and not _shares_artifact(task, seen):
         why = "none of the artifacts received before is there"
     if why:
         yield Hit(
@@ -121,6 +121,10 @@ def task_id_reused(seen: TaskSeen, view: View, settings: Settings) -> Iterator[H
             state=seen.state or "",
             previous_state=task.terminal or task.state,
         )
+
+
+def _shows_all(seen: TaskSeen, call: CallStarted) -> bool:
+    return is_complete(seen) and not call.limits_history
 
 
 def _shares_artifact(task: Task, seen: TaskSeen) -> bool:
@@ -180,9 +184,11 @@ def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings
     summary="A message named a task and a context that do not belong together.",
 )
 def context_mismatch(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The context was never sent or answered for this task."""
+    """The context was never sent or answered for this task. In 0.1 a task that has ended may begin anew in another."""
     task = view.task
     if not call.is_send or task is None or not call.context_id or settings.gateway_rewrites_ids:
+        return
+    if call.protocol_version == "0.1" and task.terminal:
         return
     if not task.context_id or call.context_id == task.context_id or call.context_id in task.contexts:
         return
@@ -222,7 +228,7 @@ def reply_without_task_id(call: CallStarted, view: View, settings: Settings) -> 
     if len(waiting) != 1:
         return
     task = waiting[0]
-    last_word = max(each.answered_seq for each in tasks)
+    last_word = max(view.agent.conversations.get(call.context_id, 0), *(each.answered_seq for each in tasks))
     if max(task.message_seq, task.cancel_seq) > task.state_seq or last_word > task.answered_seq or task.is_given_up:
         return
     yield Hit(

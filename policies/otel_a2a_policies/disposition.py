@@ -331,7 +331,11 @@ def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) ->
     summary="A cancel was not confirmed, and nobody looked what became of the task.",
 )
 def cancel_unconfirmed(reached: DeadlineReached, view: View, settings: Settings) -> Iterator[Hit]:
-    """It errored, timed out or was answered alive; no terminal state and no read within a minute."""
+    """It errored, timed out or was answered alive; no terminal state and no read within a minute.
+
+    *Not cancelable* is an error: it leaves open whether the task has ended or runs on. *Not found* is how some agents
+    end one.
+    """
     task = view.task
     if reached.kind != "cancel-unconfirmed" or task is None or settings.watched_elsewhere:
         return

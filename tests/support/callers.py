@@ -132,6 +132,9 @@ class Caller:
         elif method != Method.GET_TASK and task.has_ended:
             is_cancel = method == Method.CANCEL_TASK
             self._fails(call, A2AError.TASK_NOT_CANCELABLE if is_cancel else A2AError.UNSUPPORTED_OPERATION)
+            if is_cancel:
+                # Not cancelable may mean that it runs on: a look tells.
+                self.line.later(self.agent.lag, lambda: self._leaves(Method.GET_TASK, task.task_id))
         else:
             if method == Method.CANCEL_TASK:
                 self.agent.is_canceled(task)

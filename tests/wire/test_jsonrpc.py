@@ -123,6 +123,21 @@ def test_only_lists_are_trimmed() -> None:
     assert not call("ListTasks", {"includeArtifacts": True}).trimmed
 
 
+@pytest.mark.parametrize(
+    ("name", "params", "limits"),
+    [
+        ("GetTask", {"id": "t", "historyLength": 0}, True),
+        ("tasks/get", {"id": "t", "history_length": 3}, True),
+        ("GetTask", {"id": "t"}, False),
+        ("SendMessage", {"message": {}, "configuration": {"historyLength": 5}}, True),
+        ("SendMessage", {"message": {}, "configuration": {"historyLength": None}}, False),
+    ],
+)
+def test_a_limit_of_the_history(name: str, params: dict[str, Any], limits: bool) -> None:
+    """Stated in a read, or in the configuration of a send."""
+    assert call(name, params).limits_history is limits
+
+
 @pytest.mark.parametrize(("rpc_id", "expected"), [("r", "r"), (7, "7"), (None, ""), ([], ""), ("x" * 500, "x" * 128)])
 def test_the_rpc_id_is_kept_as_text(rpc_id: Any, expected: str) -> None:
     """Ids are text or numbers, and not endless."""

@@ -118,6 +118,13 @@ def test_without_path_and_header_the_body_tells_the_version(body: dict[str, Any]
     assert found.message is not None and found.message.message_id == "m" and found.message.parts
 
 
+def test_a_limit_of_the_history() -> None:
+    """In the query of a read, and in the body of a send."""
+    assert call("GET", f"{H}/tasks/t?historyLength=0").limits_history
+    assert not call("GET", f"{H}/tasks/t").limits_history
+    assert call("POST", f"{H}/message:send", {"message": {}, "configuration": {"historyLength": 1}}).limits_history
+
+
 def test_a_list_says_what_it_asks_for() -> None:
     """Context, and whether artifacts are in it."""
     found = call("GET", f"{H}/tasks?contextId=c&includeArtifacts=true")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from otel_a2a.engine import order
 from otel_a2a.engine.apply.effects import NOTHING, Effect
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import CONTEXTS, CREDENTIALS, Agent, Send, Task
+from otel_a2a.engine.records import CONTEXTS, CONVERSATIONS, CREDENTIALS, Agent, Send, Task
 from otel_a2a.observations import (
     READS,
     TERMINAL,
@@ -121,6 +121,7 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.state = task.terminal = ""
     task.state_seq = task.state_stream = task.terminal_seq = task.read_seq = task.reads_when_ended = 0
     task.local_state = ""
+    task.cancel_at = 0.0
     task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
     task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = 0
     ledger.leave_context(task)
@@ -149,10 +150,21 @@ def message_seen(ledger: Ledger, seen: MessageSeen) -> Effect:
         agent.only_messages = True
     answered(agent, seen.call)
     task = ledger.task(agent, seen.call.tenant, seen.task_id or seen.call.task_id)
-    if task is not None:
+    if task is None:
+        _note_word(agent, seen.context_id or seen.call.context_id, seen.seq)
+    else:
         task.answered_seq = seen.seq
         task.changed_at = seen.at
     return Effect(task)
+
+
+def _note_word(agent: Agent, context_id: str, seq: int) -> None:
+    if not context_id:
+        return
+    agent.conversations.pop(context_id, None)
+    agent.conversations[context_id] = seq
+    if len(agent.conversations) > CONVERSATIONS:
+        agent.conversations.popitem(last=False)
 
 
 def call_answered(ledger: Ledger, done: CallAnswered) -> Effect:
@@ -187,10 +199,8 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
         task.answered_seq = failed.seq
         if call.method in READS:
             task.read_refused_seq = failed.seq
-    if call.method == Method.CANCEL_TASK and failed.error not in (
-        A2AError.TASK_NOT_CANCELABLE,
-        A2AError.TASK_NOT_FOUND,
-    ):
+    if call.method == Method.CANCEL_TASK and failed.error != A2AError.TASK_NOT_FOUND and not task.terminal:
+        # *Not cancelable* leaves open whether it has ended or runs on: a2a-sdk says so of a working task too.
         task.cancel_at = failed.at
     if call.push is not None and (call.method == Method.CREATE_PUSH_CONFIG or failed.from_agent):
         task.webhooks.pop(call.push.url, None)
@@ -207,7 +217,8 @@ def _note_doubt(agent: Agent, failed: CallFailed) -> None:
             sent.unanswered_seq = failed.seq
         return
     agent.sends.pop(failed.call.seq, None)
-    if failed.status in TURNED_AWAY:
+    if failed.status in TURNED_AWAY and failed.call.method != Method.GET_EXTENDED_CARD:
+        # Who may see the extended card is another matter than who may bring work.
         agent.refused_seq = failed.seq
         agent.refused_credential = failed.call.credential
 

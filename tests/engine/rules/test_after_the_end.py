@@ -10,7 +10,7 @@ import pytest
 from otel_a2a.observations import TERMINAL, A2AError, Form, Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import WEBHOOK, Whole
-from tests.support.world import CANCELED, COMPLETED, INPUT, WORKING
+from tests.support.world import CANCELED, COMPLETED, INPUT, WORKING, message
 
 IGNORED = "terminal-state-ignored"
 CANCEL = "cancel-unconfirmed"
@@ -198,14 +198,27 @@ def test_a_cancel_that_was_answered_with_an_end(state: str) -> None:
     assert not world.rules()
 
 
+@fires(CANCEL)
+def test_a_task_that_is_not_cancelable() -> None:
+    """That leaves open whether it has ended or runs on: a2a-sdk says it of a working task that would not stop too."""
+    world = Whole()
+    world.send(WORKING)
+    world.fails(world.leaves(Method.CANCEL_TASK, "t1"), A2AError.TASK_NOT_CANCELABLE)
+    world.waits(60)
+    assert world.rules() == [CANCEL]
+
+
 @legal(CANCEL)
 @pytest.mark.parametrize("error", [A2AError.TASK_NOT_CANCELABLE, A2AError.TASK_NOT_FOUND])
 def test_nothing_to_cancel(error: str) -> None:
-    """It had ended, or is unknown."""
+    """It had ended, as is known here, or is unknown to the agent."""
     world = Whole()
     world.send(WORKING)
     world.passes(5)
-    world.fails(world.leaves(Method.CANCEL_TASK, "t1"), error)
+    cancel = world.leaves(Method.CANCEL_TASK, "t1")
+    if error == A2AError.TASK_NOT_CANCELABLE:
+        world.get("t1", COMPLETED)
+    world.fails(cancel, error)
     world.waits(3600)
     assert not world.rules()
 
@@ -231,6 +244,24 @@ def test_somebody_looks(look: str) -> None:
         world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), WORKING)
     elif look == "webhook":
         world.delivers(CANCELED)
+    world.waits(3600)
+    assert not world.rules()
+
+
+@legal(CANCEL)
+@pytest.mark.parametrize("cut_first", [True, False])
+def test_in_0_1_the_cancel_of_an_earlier_execution(cut_first: bool) -> None:
+    """A task that has ended may begin anew: its cancel is settled."""
+    world = Whole()
+    world.answers(world.leaves(Method.SEND_MESSAGE, "t1", version="0.1"), WORKING)
+    cancel = world.leaves(Method.CANCEL_TASK, "t1", version="0.1")
+    if cut_first:
+        world.breaks(cancel)
+    world.get("t1", CANCELED, version="0.1")
+    if not cut_first:
+        world.breaks(cancel)
+    again = world.leaves(Method.SEND_MESSAGE, "t1", version="0.1", sent=message("again", "m2"))
+    world.answers(again, WORKING)
     world.waits(3600)
     assert not world.rules()
 

@@ -181,6 +181,24 @@ def test_the_task_s_own_artifact_again() -> None:
     assert not world.rules()
 
 
+@legal(CROSSED)
+def test_one_task_named_with_and_without_its_tenant() -> None:
+    """A gateway may know the tenant from the credential."""
+    world = Whole()
+    shown(world, "t1", artifact(UUID), tenant="acme")
+    world.shows(world.leaves(Method.GET_TASK, "t1"), COMPLETED, artifact(UUID))
+    assert not world.rules()
+
+
+@fires(CROSSED)
+def test_two_tenants_tasks_of_one_id() -> None:
+    """Ids may be counters; where the contexts differ, so do the tasks."""
+    world = Whole()
+    shown(world, "1", artifact(UUID), tenant="a")
+    shown(world, "1", artifact(UUID), tenant="b", context="c2")
+    assert world.rules() == [CROSSED]
+
+
 @late(CROSSED)
 def test_a_task_whose_first_owner_was_not_seen() -> None:
     """The first that shows it is taken for its owner; a task that refers to it says so."""

@@ -143,6 +143,17 @@ def test_answers_that_prove_nothing(partial: str) -> None:
 
 
 @legal(RULE)
+@pytest.mark.parametrize("method", [Method.GET_TASK, Method.SEND_MESSAGE])
+def test_an_answer_with_a_part_of_the_history(method: str) -> None:
+    """Some agents leave out artifacts with it: that is information."""
+    world = received("a1")
+    call = world.leaves(method, "t1", sent=message("more", "m2"))
+    call.limits_history = True
+    world.answers(call, WORKING)
+    assert not world.rules() and world.levels(RULE) == ["information"]
+
+
+@legal(RULE)
 def test_a_poll_that_the_stream_has_overtaken() -> None:
     """The read left before the second chunk, and tells of the time before it (G2)."""
     world, stream = grown(FIRST)

@@ -149,6 +149,16 @@ def test_a_task_and_a_context_that_do_not_belong_together(version: str) -> None:
 
 
 @legal(MISMATCH)
+def test_in_0_1_an_ended_task_may_begin_anew_elsewhere() -> None:
+    """There the client names tasks, and a name may come again in another session."""
+    world = Whole()
+    world.answers(world.leaves(Method.SEND_MESSAGE, "t1", context="c1", version="0.1"), COMPLETED)
+    call = world.leaves(Method.SEND_MESSAGE, "t1", context="c2", version="0.1", sent=NEXT)
+    world.answers(call, WORKING, context="c2")
+    assert not world.rules()
+
+
+@legal(MISMATCH)
 @pytest.mark.parametrize("context", ["", "c1"])
 def test_a_task_with_its_context_or_alone(context: str) -> None:
     """The id of the task is enough."""
@@ -245,6 +255,26 @@ def test_the_question_is_not_the_last_word() -> None:
     world.get("t2", COMPLETED)
     world.leaves(Method.SEND_MESSAGE, context="c1", sent=NEXT)
     assert not world.rules()
+
+
+@legal(REPLY)
+def test_the_agent_has_gone_on_talking() -> None:
+    """It answered in the conversation with a message of no task since: what follows may be a reply to that."""
+    world = conversation(INPUT)
+    aside = world.leaves(Method.SEND_MESSAGE, context="c1", sent=message("which one?", "m8", references=("t1",)))
+    world.says(aside)
+    world.leaves(Method.SEND_MESSAGE, context="c1", sent=NEXT)
+    assert not world.rules()
+
+
+@fires(REPLY)
+def test_the_question_after_some_talk() -> None:
+    """Talk before the question is no later word."""
+    world = Whole()
+    world.says(world.leaves(Method.SEND_MESSAGE, context="c1"))
+    world.send(INPUT, context="c1", sent=message("charge", "m9"))
+    world.leaves(Method.SEND_MESSAGE, context="c1", sent=NEXT)
+    assert world.rules() == [REPLY]
 
 
 @legal(REPLY)

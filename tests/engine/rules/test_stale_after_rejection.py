@@ -144,6 +144,17 @@ def test_an_error_that_the_agent_itself_gave() -> None:
 
 
 @legal(RULE)
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_the_extended_card_was_refused(status: int) -> None:
+    """Who may see it is another matter than who may bring work."""
+    world = Whole()
+    world.card(extended_card=True)
+    world.breaks(world.leaves(Method.GET_EXTENDED_CARD), status)
+    world.send(WORKING, sent=NEXT)
+    assert not world.rules()
+
+
+@legal(RULE)
 def test_work_in_flight_goes_on() -> None:
     """A message into a task is no new work."""
     world = Whole()

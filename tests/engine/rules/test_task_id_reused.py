@@ -149,6 +149,16 @@ def test_answers_that_show_no_whole_task(partial: str) -> None:
 
 
 @legal(RULE)
+def test_an_answer_with_a_part_of_the_history() -> None:
+    """Some agents leave out artifacts with it."""
+    world = lost(WORKING, "a1")
+    call = world.leaves(Method.GET_TASK, "t1")
+    call.limits_history = True
+    world.answers(call, WORKING)
+    assert world.rules() == ["task-lost"]
+
+
+@legal(RULE)
 def test_one_artifact_of_several() -> None:
     """Something of the first execution is there: what is missing is artifact-truncated's."""
     world = lost(WORKING, "a1", "a2")
