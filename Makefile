@@ -72,6 +72,10 @@ dashboards: $(VENV)/.dev  ## write the dashboards of exporters/grafana anew; nee
 	$(BIN)/mypy --python-version 3.11 exporters/grafana/*.py
 	PYTHONPATH=exporters $(BIN)/python -m grafana
 
+compat: $(VENV)/.dev  ## run every client in an environment of its own and write docs/compatibility.md; ARGS="name …" chooses some
+	$(BIN)/python -m tests.compat.run $(ARGS)
+	$(BIN)/python -m tests.compat.report
+
 lint: $(VENV)/.dev  ## check style, types and the arrows between the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -99,7 +103,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two agents that every client meets: real a2a-sdk servers in the dialects 1.0 and 0.3, one of them faulty."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from a2a.helpers import get_message_text, new_task_from_user_message, new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event, EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    Message,
+    SendMessageRequest,
+    Task,
+    TaskState,
+    TaskStatus,
+)
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+ASK = "ask"
+"""The task asks a question; its answer completes it."""
+SLOW = "slow"
+"""The task works until it is canceled."""
+REUSED = "t-reused"
+"""The one id that the faulty agent has."""
+
+
+class Lives(AgentExecutor):
+    """What becomes of a task, by the text of its message; any other text: worked on, an artifact, completed."""
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Run the task."""
+        message = context.message
+        assert message is not None and context.task_id and context.context_id
+        text = context.get_user_input()
+        is_reply = context.current_task is not None
+        if not is_reply:
+            await event_queue.enqueue_event(new_task_from_user_message(message))
+        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+        await updater.start_work()
+        if ASK in text and not is_reply:
+            await updater.requires_input(updater.new_agent_message([new_text_part("which one?")]))
+            return
+        if SLOW in text:
+            await asyncio.sleep(60)
+        await updater.add_artifact([new_text_part("the result")], name="result", last_chunk=True)
+        await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Cancel at once."""
+        assert context.task_id and context.context_id
+        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class CleanHandler(DefaultRequestHandler):
+    """The SDK's own handler, which notes the texts that reached it."""
+
+    def __init__(self, card: AgentCard, texts: list[str]) -> None:
+        super().__init__(agent_executor=Lives(), task_store=InMemoryTaskStore(), agent_card=card)
+        self.texts = texts
+
+    async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
+        """Note, and serve."""
+        self.texts.append(get_message_text(params.message))
+        answer: Message | Task = await super().on_message_send(params, context)
+        return answer
+
+    async def on_message_send_stream(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        """Note, and serve."""
+        self.texts.append(get_message_text(params.message))
+        async for event in super().on_message_send_stream(params, context):
+            yield event
+
+
+class FaultyHandler(CleanHandler):
+    """Every new task is the same one: it was completed at first, and with the second message it is submitted again, as
+    if the task had been lost in between (seed 002)."""
+
+    async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
+        """The one task, in the state that the count of messages gives it."""
+        self.texts.append(get_message_text(params.message))
+        state = TaskState.TASK_STATE_COMPLETED if len(self.texts) == 1 else TaskState.TASK_STATE_SUBMITTED
+        context_id = params.message.context_id or "ctx-reused"
+        return Task(id=REUSED, context_id=context_id, status=TaskStatus(state=state))
+
+    async def on_message_send_stream(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        """The same as a stream of one event."""
+        answer = await self.on_message_send(params, context)
+        yield answer
+
+
+class Agent:
+    """An ASGI application that makes its card from the address at which it is first called.
+
+    JSON-RPC is at ``/``, HTTP+JSON at ``/rest``, both in 1.0 and 0.3. ``texts`` are the messages that reached it.
+    """
+
+    def __init__(self, handler: type[CleanHandler]) -> None:
+        self.texts: list[str] = []
+        self._handler = handler
+        self._inner: Starlette | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._inner is None:
+            self._inner = self._application(str(Request(scope).base_url).rstrip("/"))
+        await self._inner(scope, receive, send)
+
+    def _application(self, base: str) -> Starlette:
+        card = card_of(base)
+        handler = self._handler(card, self.texts)
+        return Starlette(
+            routes=[
+                *create_agent_card_routes(card),
+                *create_agent_card_routes(card, card_url="/.well-known/agent.json"),
+                *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
+                *create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True),
+            ]
+        )
+
+
+def card_of(base: str) -> AgentCard:
+    """The card of an agent at ``base``."""
+    interfaces = [
+        AgentInterface(url=f"{base}/{path}", protocol_binding=binding, protocol_version=version)
+        for version in ("1.0", "0.3")
+        for binding, path in (("JSONRPC", ""), ("HTTP+JSON", "rest"))
+    ]
+    return AgentCard(
+        name="lives",
+        description="lives as told",
+        version="1.0.0",
+        supported_interfaces=interfaces,
+        capabilities=AgentCapabilities(streaming=True, push_notifications=False),
+        default_input_modes=["text/plain"],
+        default_output_modes=["text/plain"],
+        skills=[AgentSkill(id="live", name="Live", description="lives", tags=["t"])],
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One program for each client, written as its users write theirs."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every program does with its client, in the client's own environment: only the standard library and otel_a2a.
+
+    python -m tests.compat.programs.NAME {clean,faulty,refused} BASE TRANSPORT
+
+Prints one line of JSON, the last one of its output: ``steps``, the things that the client could do, or ``user``, what a
+program sees of a call that was refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any, Protocol
+
+from otel_a2a import local
+
+UNKNOWN_SKILL = "juggle"
+"""A skill that the agent does not offer, so that mode raise stops the send before it leaves."""
+STEPS = ("send", "stream", "ask", "poll", "cancel", "webhook")
+
+
+class Driven(Protocol):
+    """A client that can be driven. A step that it lacks is left out: ``send`` alone must be there."""
+
+    async def open(self, base: str, transport: str) -> None:
+        """Make the client of the agent at ``base``; the card is fetched here, or with the first message."""
+
+    async def send(self, text: str) -> Any:
+        """Send a new message, the way a user of the client does; what the user gets."""
+
+
+def main(client: Driven) -> None:
+    """Run one phase and print what came of it."""
+    phase, base, transport = sys.argv[1:4]
+    print(json.dumps(asyncio.run(PHASES[phase](client, base, transport))))
+
+
+async def _clean(client: Driven, base: str, transport: str) -> dict[str, Any]:
+    await client.open(base, transport)
+    steps = []
+    for step in STEPS:
+        run = getattr(client, step, None)
+        if run is not None:
+            await (run("work") if step in ("send", "stream") else run())
+            steps.append(step)
+    await _close(client)
+    return {"steps": steps}
+
+
+async def _faulty(client: Driven, base: str, transport: str) -> dict[str, Any]:
+    await client.open(base, transport)
+    seen = [await _outcome(client, text) for text in ("once", "again")]
+    await _close(client)
+    return {"user": seen}
+
+
+async def _refused(client: Driven, base: str, transport: str) -> dict[str, Any]:
+    await client.open(base, transport)
+    with local.hints(skill=UNKNOWN_SKILL):
+        seen = await _outcome(client, "work")
+    await _close(client)
+    return {"user": [seen]}
+
+
+async def _outcome(client: Driven, text: str) -> str:
+    try:
+        result = str(await client.send(text))
+    except Exception as error:
+        result = f"{type(error).__name__}: {error}"
+    return " ".join(result.split())[:300]
+
+
+async def _close(client: Driven) -> None:
+    close = getattr(client, "close", None)
+    if close is not None:
+        await close()
+
+
+PHASES = {"clean": _clean, "faulty": _faulty, "refused": _refused}
