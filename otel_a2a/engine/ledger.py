@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
 
 from otel_a2a.engine.records import Agent, CardDocument, Discovery, Task, TaskKey
-from otel_a2a.observations import STATES, TERMINAL, ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
+from otel_a2a.observations import ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
 
 TROUBLED = 256
 """Troubled tasks remembered per agent."""
@@ -19,9 +18,6 @@ DOCUMENTS = 256
 """Card documents remembered per agent: one per URL, kind and credential. Credentialed ones leave first."""
 ENDPOINTS = 256
 """Endpoints remembered per agent; beyond it, a new one is another agent."""
-
-NO_STATE: Final = "TASK_STATE_UNSPECIFIED"
-"""A2A's own name for a state that nobody has told yet."""
 
 
 class Ledger:
@@ -261,13 +257,9 @@ class Ledger:
     def live_count(self) -> int:
         return len(self._live)
 
-    def live_states(self) -> dict[str, int]:
-        """How many tasks are in each state, of those not known to have ended; 0 for the states that none is in."""
-        count = dict.fromkeys(sorted(STATES - TERMINAL), 0)
-        for task in self._live:
-            state = task.state or NO_STATE
-            count[state] = count.get(state, 0) + 1
-        return count
+    def live_tasks(self) -> list[Task]:
+        """Those not known to have ended."""
+        return list(self._live)
 
     def _evict(self) -> None:
         task = next(iter(self._ended or self._live))
