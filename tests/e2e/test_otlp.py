@@ -8,9 +8,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from otel_a2a import semconv
 from otel_a2a.version import __version__
+from tests.support.names import METRICS, complaints, of_backend
 from tests.support.otlp import PROTOCOLS, Application, Backend
 
 REUSED = "terminal-task-reused"
+NOT_YET = {semconv.METRIC_INTERNAL_ERRORS}
+"""Metrics that begin with the first fault of ours."""
 
 
 @pytest.fixture(scope="module", params=PROTOCOLS)
@@ -49,6 +52,14 @@ def test_spans_arrive(backend: Backend) -> None:
         if spans.scope.name == semconv.SCOPE
     }
     assert scopes == {(semconv.SCOPE, __version__, semconv.SCHEMA_URL)}
+
+
+def test_all_names_types_and_units_are_as_declared(backend: Backend) -> None:
+    """With no setting of ours everything that is sent has a declared name, and values as declared, of all signals."""
+    emitted = list(of_backend(backend))
+    assert complaints(emitted) == []
+    assert {each.signal for each in emitted} == {"span", "link", "event", "metric"}
+    assert {each.name for each in emitted if each.signal == "metric"} == METRICS.keys() - NOT_YET
 
 
 def test_log_events_arrive(backend: Backend) -> None:

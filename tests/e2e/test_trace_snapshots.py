@@ -14,6 +14,7 @@ from a2a.types import GetTaskRequest, Role, SendMessageRequest
 
 from otel_a2a.cli.demo.scenario import Options, play
 from tests.support.agents import CARD_PATH, HEADERS, ScriptedAgent, card, envelope, send, task
+from tests.support.names import complaints, of_backend
 from tests.support.otlp import Backend, export_to
 from tests.support.sdk_agent import SdkAgent
 from tests.support.servers import serve
@@ -28,6 +29,7 @@ def test_the_demo(strictness: str, snapshot: Snapshot) -> None:
     """A redeploy in the middle of a task: watched, and stopped."""
     with Backend() as backend:
         play(Options(strictness=strictness), backend)
+    assert complaints(of_backend(backend)) == []
     snapshot(f"demo-{strictness}", text_of(backend))
 
 

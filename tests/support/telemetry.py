@@ -74,10 +74,14 @@ class Telemetry:
             if span.instrumentation_scope and span.instrumentation_scope.name == semconv.SCOPE
         ]
 
+    def records(self) -> list[Any]:
+        """All log records of this product."""
+        finished = self._logs.get_finished_logs()
+        return [each.log_record for each in finished if each.instrumentation_scope.name == semconv.SCOPE]
+
     def events(self, name: str = semconv.EVENT_FINDING) -> list[Any]:
         """The log records of the events with this name."""
-        records = [each.log_record for each in self._logs.get_finished_logs()]
-        return [record for record in records if record.event_name == name]
+        return [record for record in self.records() if record.event_name == name]
 
     def findings(self) -> list[tuple[str, str]]:
         """Rule and level of each finding's event, in order; information is left out."""
@@ -101,16 +105,19 @@ class Telemetry:
 
     def metric(self, name: str) -> list[Any]:
         """The data points of a metric, of all attribute sets."""
+        return [point for metric in self.metrics() if metric.name == name for point in metric.data.data_points]
+
+    def metrics(self) -> list[Any]:
+        """All metrics of this product."""
         data = self._reader.get_metrics_data()
         if data is None:
             return []
         return [
-            point
+            metric
             for resource in data.resource_metrics
             for scope in resource.scope_metrics
+            if scope.scope.name == semconv.SCOPE
             for metric in scope.metrics
-            if metric.name == name
-            for point in metric.data.data_points
         ]
 
     def clear(self) -> None:

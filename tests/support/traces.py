@@ -15,9 +15,8 @@ from otel_a2a import semconv
 from otel_a2a.cli.demo.otlp import LogEvent, Span
 from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.cli.demo.tree import Node, forest
+from tests.support.names import KINDS
 
-KINDS: Final = ("unspecified", "internal", "server", "client", "producer", "consumer")
-"""As OTLP numbers them."""
 UNSTEADY: Final = {semconv.SERVER_PORT: "<port>", semconv.CARD_AGE: "<seconds>"}
 """Attributes whose value is another one in each run."""
 PORT: Final = r"(?<=127\.0\.0\.1:)\d+"
