@@ -18,8 +18,7 @@ from grafana_foundation_sdk.models.dashboard import (
 from grafana import panels, promql, traceql
 
 UID: Final = "otel-a2a"
-ONLY_THIS_RULE: Final = f"/d/{UID}?${{__url_time_range}}&var-rule=${{__field.labels.security_rule_name}}"
-ONLY_THIS_AGENT: Final = f"/d/{UID}?${{__url_time_range}}&var-agent=${{__field.labels.server_address}}"
+VARIABLES: Final = ("prometheus", "tempo", "jaeger", "job", "agent", "rule", "service")
 
 
 def dashboard() -> builders.Dashboard:
@@ -126,7 +125,7 @@ def _violations() -> Iterator[Any]:
             "{{security_rule_name}}",
         ),
         "Show this rule only",
-        ONLY_THIS_RULE,
+        _narrowed("rule", "security_rule_name"),
     )
     yield _linked(
         panels.bars(
@@ -136,7 +135,7 @@ def _violations() -> Iterator[Any]:
             "{{server_address}}",
         ),
         "Show this agent only",
-        ONLY_THIS_AGENT,
+        _narrowed("agent", "server_address"),
     )
     yield panels.spans(
         "Newest violations (Tempo)",
@@ -249,3 +248,9 @@ def _calls() -> Iterator[Any]:
 def _linked(panel: Any, title: str, url: str) -> Any:
     link = builders.DashboardLink(title).type(DashboardLinkType.LINK).url(url).include_vars(False).keep_time(False)
     return panel.data_links([link])
+
+
+def _narrowed(variable: str, label: str) -> str:
+    """The address of the dashboard with ``variable`` set to a label of what was clicked on, all else as it is."""
+    kept = "&".join(f"${{{name}:queryparam}}" for name in VARIABLES if name != variable)
+    return f"/d/{UID}?${{__url_time_range}}&{kept}&var-{variable}=${{__field.labels.{label}}}"

@@ -100,6 +100,21 @@ def test_the_variables_offer_what_there_is(prometheus: Prometheus) -> None:
     assert {"backward-transition", "task-stuck"} <= offered["rule"]
 
 
+def test_a_click_narrows_the_dashboard_and_keeps_what_was_chosen() -> None:
+    """A link of a bar names every variable of the dashboard once, one of them by a label of the bar."""
+    variables = {each["name"] for each in dashboard()["templating"]["list"]}
+    links = [
+        (link["url"], panel["targets"][0]["expr"])
+        for panel in panels()
+        for link in panel.get("fieldConfig", {}).get("defaults", {}).get("links", ())
+    ]
+    assert len(links) == 2
+    for url, expression in links:
+        ((narrowed, label),) = re.findall(r"var-(\w+)=\$\{__field\.labels\.(\w+)\}", url)
+        assert f"sum by ({label})" in expression
+        assert Counter([*re.findall(r"\$\{(\w+):queryparam\}", url), narrowed]) == Counter(variables)
+
+
 def test_the_panels_and_the_alerts_mean_the_same_rules_by_stuck_tasks() -> None:
     """The rules about waiting are the same wherever a query names them one by one, and there are such rules."""
     asked = [query.text for kind in ("prometheus", "tempo") for query in queries(kind)]
