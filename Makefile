@@ -46,7 +46,7 @@ test: $(VENV)/.dev  ## run the tests against the newest supported versions; ARGS
 	$(BIN)/python -m pytest $(ARGS)
 
 test-oldest: $(OLDEST)/.test $(OLDEST_HTTPX)/.test  ## run the tests against the oldest supported versions
-	$(OLDEST_HTTPX)/bin/python -m pytest $(ARGS) tests/clients tests/test_loading.py tests/test_instrumentor.py
+	$(OLDEST_HTTPX)/bin/python -m pytest $(ARGS) tests/clients/test_*.py tests/test_loading.py tests/test_instrumentor.py
 	$(OLDEST)/bin/python -m pytest $(ARGS)
 
 test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and python-a2a

@@ -165,7 +165,7 @@ def attributes_of_raw(side: RequestsSide) -> None:
         raw.mine = 1
         side.log += [
             raw.mine,
-            raw.getheader("content-type"),
+            raw.headers.get("content-type"),
             raw.geturl(),
             raw.readable(),
             raw.fileno() > 0,

@@ -10,6 +10,7 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
+from tests.clients.bodies import endless
 from tests.clients.loopback import PATIENCE, Peer, Server, chunked, whole
 from tests.clients.requests.sides import RequestsSide, record
 from tests.clients.situations import EVENTS, SSE
@@ -84,7 +85,8 @@ def test_refused_whole_read_is_raised_at_once(side: RequestsSide, way: str, phas
             assert raised.value is refused and raised.value.__context__ is None
 
     if way == "read of minus one":
-        side.server.scripts["/"] = whole(b"".join(EVENTS), SSE)
+        # Older versions of urllib3 then wait for the connection's end.
+        side.server.scripts["/"] = endless(EVENTS, SSE)
     record(side, program, options=options)
 
 
