@@ -132,7 +132,7 @@ def _request(patch: patching.Patch, library: ModuleType) -> patching.Method:
         ours = operation.begin(exchange)
         if ours is None:
             return await original(self, method, str_or_url, **options)
-        _propagate(ours, options)
+        ours.propagate(functools.partial(_set_header, options))
         try:
             with ours.attached():
                 response = await original(self, method, str_or_url, **options)
@@ -167,16 +167,13 @@ def _undone(library: ModuleType) -> frozenset[str]:
     return frozenset(("gzip", "deflate", "br", "zstd") if knows_zstd else ("gzip", "deflate", "br"))
 
 
-def _propagate(ours: operation.Operation, options: dict[str, Any]) -> None:
-    # A trace that breaks is better than a call that does.
-    with suppress(Exception):
-        added = ours.headers()
-        if added:
-            from multidict import CIMultiDict
+def _set_header(options: dict[str, Any], name: str, value: str) -> None:
+    """Set a header of the call, and leave the application's own object as it is."""
+    from multidict import CIMultiDict
 
-            headers = CIMultiDict(options.get("headers") or ())
-            headers.update(added)
-            options["headers"] = headers
+    headers = CIMultiDict(options.get("headers") or ())
+    headers[name] = value
+    options["headers"] = headers
 
 
 def _fail(ours: operation.Operation, exchange: AiohttpExchange, error: Any, for_status: type[Any]) -> None:

@@ -141,8 +141,8 @@ async def urls(side: AiohttpSide) -> None:
         for url in ("/?x=1", "/?x=1#part", "/a b"):
             await tell(side, session.post(side.url(url), json=CALL, params={"x": "2", "y": "ü"}))
         await tell(side, session.post(side.url("/"), json=CALL, params="a=b"))
-        for url in ("", "/relative", "http://", "ftp://a/", "http://[", 7, None):
-            await tell(side, session.post(url, json=CALL))
+        for wrong in ("", "/relative", "http://", "ftp://a/", "http://[", 7, None):
+            await tell(side, session.post(wrong, json=CALL))
 
 
 @calls()
@@ -270,7 +270,9 @@ async def classes_of_the_program(side: AiohttpSide) -> None:
 async def subclass_of_the_session(side: AiohttpSide) -> None:
     # aiohttp warns of it, which is part of the log.
     class Session(aiohttp.ClientSession):
-        async def _request(self, method: str, url: Any, **options: Any) -> Any:
+        async def _request(  # type: ignore[override]  # as a program would
+            self, method: str, url: Any, **options: Any
+        ) -> Any:
             options["headers"] = {"x-own": "1"}
             return await super()._request(method, url, **options)
 
