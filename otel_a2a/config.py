@@ -7,9 +7,12 @@ that over the defaults here. Read once, in ``instrument()``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
 
 from otel_a2a.engine.findings import Level, Strictness
 
@@ -109,4 +112,13 @@ class Settings:
 def names_host(globs: Iterable[str], host: str, port: int | None) -> bool:
     """Whether one of ``globs`` names the agent at ``host``, by itself or with its port."""
     label = f"{host}:{port}"
-    return any(fnmatchcase(host, glob) or fnmatchcase(label, glob) for glob in globs)
+    return any(fnmatchcase(host, glob) or fnmatchcase(label, glob) for glob in map(host_glob, globs))
+
+
+@lru_cache(maxsize=256)
+def host_glob(glob: str) -> str:
+    """A glob of ``host`` or ``host:port`` in the form that hosts have here: lower case, IPv6 without its brackets."""
+    return _IPV6.sub(r"\1", glob.strip().lower())
+
+
+_IPV6: Final = re.compile(r"\A\[([^\[\]]*:[^\[\]]*)\]")

@@ -25,6 +25,7 @@ at an agent wins over what is set for all, by whomever.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -93,8 +94,8 @@ def _chain(name: str) -> list[dict[str, Any]]:
             # Ours are checked by the tests, so that starting with one does not cost the import of a validator.
             document: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
         else:
-            path = directory / Path(name).expanduser()
-            where, directory = str(path), path.parent
+            path = directory / _expanded(name)
+            where, directory = os.path.normpath(path), path.parent
             document = _read(path)
         if where in seen:
             raise ValueError(f"{where}: extends: goes in a circle: {' → '.join((*seen, where))}")
@@ -104,14 +105,21 @@ def _chain(name: str) -> list[dict[str, Any]]:
     return documents
 
 
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{name}: cannot be read: {error}") from None
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        document: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         raise ValueError(f"{path}: there is no such file, and built in are {', '.join(BUILT_IN)}") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         raise ValueError(f"{path}: is not TOML: {error}") from None
     from otel_a2a.profile_schema import check
 

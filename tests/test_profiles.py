@@ -180,7 +180,7 @@ def test_an_error_names_file_key_and_choices(tmp_path: Path, text: str, key: str
     assert allowed in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"[settings", b"\xff\xfe", b"a = 1\na = 2"])
+@pytest.mark.parametrize("content", [b"[settings", b"\xff\xfe", b"a = 1\na = 2", b"a = " + b"[" * 3000 + b"]" * 3000])
 def test_what_is_not_toml_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
     """A broken file is named, whatever is broken about it."""
     path = tmp_path / "mine.toml"
@@ -195,6 +195,14 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         profiles.load(str(tmp_path / "none.toml"))
     with pytest.raises(ValueError, match="cannot be read"):
         profiles.load(str(tmp_path))
+    with pytest.raises(ValueError, match=r"~nobody-of-that-name/mine\.toml: cannot be read"):
+        profiles.load("~nobody-of-that-name/mine.toml")
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    """Some editors begin every text with one."""
+    (tmp_path / "mine.toml").write_text("[settings]\nfenced = true", "utf-8-sig")
+    assert profiles.load(str(tmp_path / "mine.toml")).settings == {"fenced": True}
 
 
 def test_what_a_profile_requires_is_asked_for() -> None:
@@ -236,6 +244,14 @@ def test_a_circle_is_an_error(tmp_path: Path) -> None:
     _write(tmp_path, "a.toml", 'extends = "b.toml"')
     _write(tmp_path, "b.toml", 'extends = "a.toml"')
     with pytest.raises(ValueError, match="goes in a circle"):
+        profiles.load(str(tmp_path / "a.toml"))
+
+
+def test_a_circle_on_a_roundabout_way_is_one(tmp_path: Path) -> None:
+    """A file is the same by whatever path it is named."""
+    (tmp_path / "sub").mkdir()
+    _write(tmp_path, "a.toml", 'extends = "sub/../a.toml"')
+    with pytest.raises(ValueError, match=r"goes in a circle: \S+ → \S+\Z"):
         profiles.load(str(tmp_path / "a.toml"))
 
 

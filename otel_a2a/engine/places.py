@@ -10,7 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from otel_a2a.config import Settings
+from otel_a2a.config import Settings, host_glob
 from otel_a2a.engine.strictness import CACHE, exactness
 
 PINNED: Final = "pinned"
@@ -22,7 +22,8 @@ class Places:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._entries = sorted(settings.agents, key=lambda entry: exactness(entry.host))
+        named = [replace(entry, host=host_glob(entry.host)) for entry in settings.agents]
+        self._entries = sorted(named, key=lambda entry: exactness(entry.host))
         self._held: dict[str, Settings] = {}
 
     def at(self, host: str, label: str = "") -> Settings:

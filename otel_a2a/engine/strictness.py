@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from otel_a2a.config import ActionRule, Settings
+from otel_a2a.config import ActionRule, Settings, host_glob
 from otel_a2a.engine.findings import Level, Strictness
 
 CACHE = 4096
@@ -46,7 +47,7 @@ class Policy:
 
     def __init__(self, settings: Settings) -> None:
         self._global = settings.strictness
-        self._lines = settings.policy
+        self._lines = [replace(line, agent=host_glob(line.agent)) for line in settings.policy]
         self._actions: dict[tuple[str, str], Strictness] = {}
         self._levels: dict[tuple[str, str], Level | None] = {}
 

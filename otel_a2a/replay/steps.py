@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Seconds = Annotated[float, Field(ge=0)]
 HeaderValue = str | int | float
@@ -50,6 +51,15 @@ class Request(_Content):
 
     method: Annotated[str, Field(min_length=1)]
     url: Annotated[str, Field(min_length=1)]
+
+    @field_validator("url")
+    @classmethod
+    def _can_be_read(cls, url: str) -> str:
+        try:
+            urlsplit(url)
+        except ValueError as error:
+            raise ValueError(f"is no URL: {error}") from None
+        return url
 
     def header_fields(self) -> dict[str, str]:
         """Its headers; a body that states no type is JSON."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from otel_a2a.config import AgentSettings, Settings
+from otel_a2a.config import ActionRule, AgentSettings, Settings, names_host
+from otel_a2a.engine.findings import Strictness
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Disposition
-from otel_a2a.engine.strictness import CACHE
+from otel_a2a.engine.strictness import CACHE, Policy
 from otel_a2a.observations import Channel, Form, Method, TaskSeen
 from otel_a2a_policies import RULES
 from tests.support.world import CARD_URL, COMPLETED, ENDPOINT, HOST, WORKING, World, message
@@ -74,6 +75,26 @@ def test_a_port_can_be_named() -> None:
     first, second = places.at("h", "h:1"), places.at("h", "h:2")
     assert (first.task_deadline, first.max_card_age) == (1.0, 2.0)
     assert (second.task_deadline, second.max_card_age) == (None, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("glob", "host", "label"),
+    [
+        ("Agent.Example", "agent.example", "agent.example:443"),
+        ("[::1]", "::1", "::1:8000"),
+        ("[::1]:8000", "::1", "::1:8000"),
+        ("[FE80:*]:*", "fe80::7", "fe80::7:8000"),
+        ("agent-[ab].example", "agent-b.example", ""),
+    ],
+)
+def test_hosts_are_named_as_people_write_them(glob: str, host: str, label: str) -> None:
+    """In any case, and IPv6 addresses in their brackets, which are a set of characters elsewhere."""
+    assert Places(Settings(agents=(at(glob, task_deadline=1.0),))).at(host, label).task_deadline == 1.0
+    assert (
+        Policy(Settings(policy=(ActionRule(Strictness.OFF, agent=glob),))).action("any", host, label) is Strictness.OFF
+    )
+    _, _, port = label.rpartition(":")
+    assert names_host([glob], host, int(port) if port else None)
 
 
 @pytest.mark.parametrize(("pinned", "cards"), [(True, ("*",)), (False, ())])

@@ -100,6 +100,11 @@ def test_further_keys_are_passed_over(tmp_path: Path) -> None:
             id="not-a-time",
         ),
         pytest.param(
+            {"exchanges": [{**ANSWERED, "request": {"method": "GET", "url": "http://[::1"}}]},
+            ["exchanges[0].request.url: is no URL: Invalid IPv6 URL"],
+            id="no-url",
+        ),
+        pytest.param(
             {"exchanges": [{**ANSWERED, "response": {}}]},
             ["exchanges[0].response: needs a status, or an error in place of it"],
             id="no-answer",
