@@ -196,7 +196,6 @@ class AsyncMessages(Proxy):
     def __init__(self, iterator: Any, watch: Watch, call: Callable[[], Any]) -> None:
         super().__init__(iterator)
         self._self_watch = watch
-        # The library's generator holds its call already.
         self._self_call = call
 
     def __aiter__(self) -> AsyncIterator[Any]:
@@ -217,7 +216,8 @@ class AsyncMessages(Proxy):
             self._self_watch.close()
 
     async def _self_take(self, following: Awaitable[Any]) -> Any:
-        watch = self._self_watch
+        # Held until it is told: the library's generator lets go of its call when it ends.
+        watch, call = self._self_watch, self._self_call()
         watch.reading = True
         try:
             message = await following
@@ -229,5 +229,5 @@ class AsyncMessages(Proxy):
             raise
         finally:
             watch.reading = False
-        pass_or_refuse(watch, message, self._self_call())
+        pass_or_refuse(watch, message, call)
         return message
