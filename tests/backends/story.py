@@ -41,7 +41,7 @@ class Exporting(Telemetry):
         session = requests.Session()
         session.trust_env = False
         exporter = OTLPSpanExporter(f"{jaeger.otlp}/v1/traces", session=session)
-        self.tracer_provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
+        self.tracer_provider = TracerProvider(resource=Resource({"service.name": SERVICE}))
         for each in (self._spans, exporter):
             self.tracer_provider.add_span_processor(SimpleSpanProcessor(each))
 
