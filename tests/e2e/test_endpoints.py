@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import statistics
 import threading
@@ -97,7 +98,7 @@ def test_calls_take_no_longer_whatever_becomes_of_the_telemetry(protocol: str) -
     for name in ("refused", "hanging"):
         assert medians[name] < FACTOR * medians["up"] + GRACE, medians
         assert max(seconds[name]) < EXPORT_SECONDS - 1, "a call waited for an export"
-    assert "opentelemetry" in logs["refused"], "the exporter itself says that it cannot export"
+    assert re.search("(?i)unavailable|refused|transient", logs["refused"]), "the exporter says that it cannot export"
     for name, log in logs.items():
-        ours = [line for line in log.splitlines() if line.startswith("otel_a2a")]
+        ours = [line for line in log.splitlines() if line.startswith("otel_a2a") or "otel-a2a" in line]
         assert ours == [], f"{name}: {ours}"

@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,13 +110,15 @@ class Application:
         """Its standard error, once it has ended."""
 
     def __enter__(self) -> Application:
+        # A file, because a pipe that nobody reads would be full at some time, and stop who writes.
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
         self._process = subprocess.Popen(
             self._command,
             env=self._environment,
             cwd=self._folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             text=True,
         )
         return self
@@ -123,9 +126,8 @@ class Application:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.communicate()
+        self.stop()
+        self._errors.close()
 
     def call(self, times: int) -> list[float]:
         """Have it make so many calls, half of them violations; their durations, in seconds."""
@@ -133,18 +135,23 @@ class Application:
         self._process.stdin.write(f"{times}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
-        assert answer, self._process.communicate()[1]
+        assert answer, self.stop()
         durations: list[float] = json.loads(answer)
         return durations
 
     def stop(self) -> str:
         """End it at once, without its last exports; returns ``log``."""
         self._process.kill()
-        _, self.log = self._process.communicate()
-        return self.log
+        return self._ended(None)
 
     def finish(self, seconds: float = 60.0) -> str:
         """Let it end by itself, which exports what is left; returns ``log``."""
-        _, self.log = self._process.communicate(timeout=seconds)
+        self._ended(seconds)
         assert self._process.returncode == 0, self.log
+        return self.log
+
+    def _ended(self, seconds: float | None) -> str:
+        self._process.communicate(timeout=seconds)
+        self._errors.seek(0)
+        self.log = self._errors.read()
         return self.log
