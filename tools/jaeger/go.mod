@@ -4,7 +4,7 @@
 // can be had as a Go module; a change of the version: go get -tool github.com/jaegertracing/jaeger/cmd/jaeger@VERSION
 module otel-a2a/tools/jaeger
 
-go 1.25.0
+go 1.24.6
 
 tool github.com/jaegertracing/jaeger/cmd/jaeger
 
