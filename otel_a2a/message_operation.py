@@ -16,7 +16,8 @@ from typing import Any, cast
 from otel_a2a import operation, semconv
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import GrpcStatus, MessageExchange
-from otel_a2a.observations import CallStarted, Observation, StreamEnded
+from otel_a2a.observations import CallStarted, Observation
+from otel_a2a.observed_call import ObservedCall
 from otel_a2a.wire import grpc, protobuf, responses
 from otel_a2a.wire.reading import UNREADABLE
 
@@ -29,11 +30,10 @@ def begin(exchange: MessageExchange) -> MessageOperation | None:
     Raises:
         A2APolicyError: in mode ``raise``, for a request that must not leave.
     """
-    begun = operation.begin(exchange, kind=MessageOperation)
-    return begun if isinstance(begun, MessageOperation) else None
+    return operation.begin_as(MessageOperation, exchange)
 
 
-class MessageOperation(operation.Operation):
+class MessageOperation(ObservedCall):
     """One gRPC call, from its request to its status. Used by one task or thread at a time."""
 
     __slots__ = ()
@@ -90,10 +90,6 @@ class MessageOperation(operation.Operation):
     def _conclude(self, refusal: A2APolicyError | None) -> None:
         self.error = refusal
         self._finish(type(refusal).__name__ if refusal is not None else self._error_type)
-
-    def _judge_end(self) -> A2APolicyError | None:
-        # Nothing is left to be read, as there may be of a body.
-        return self._observe(StreamEnded(call=self._call, reason=operation.EOF))
 
     def _judge_message(self, message: Any, read: Reader) -> A2APolicyError | None:
         try:
