@@ -148,5 +148,14 @@ def card_of(base: str) -> AgentCard:
         capabilities=AgentCapabilities(streaming=True, push_notifications=False),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="live", name="Live", description="lives", tags=["t"])],
+        skills=[
+            AgentSkill(
+                id="live",
+                name="Live",
+                description="lives",
+                tags=["t"],
+                input_modes=["text/plain"],
+                output_modes=["text/plain"],
+            )
+        ],
     )
