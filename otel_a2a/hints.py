@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -40,7 +41,7 @@ def hints(
         "retry_of": retry_of,
         "side_effect": side_effect,
         "pinned_card": pinned_card,
-        "reason": None if reason is None else reason_of(reason),
+        "reason": None if reason is None else reason_of(reason) or reason.strip(),
     }
     token = _hints.set(
         replace(_hints.get() or Hints(), **{name: value for name, value in given.items() if value is not None})
@@ -56,24 +57,58 @@ def current_hints() -> Hints | None:
     return _hints.get()
 
 
-_WORDS: Final = (
-    (Reason.CAPABILITY, ("capab", "advertis", "skill", "agent card", "card changed", "revoked")),
-    (Reason.STREAM_END, ("stream ended", "stream end", "stream closed", "stream-end", "end of stream", "eof")),
-    (
-        Reason.POLL_EMPTY,
-        ("poll-empty", "poll returned nothing", "poll returned none", "empty poll", "no answer to poll"),
-    ),
-    (Reason.DEADLINE, ("deadline",)),
-    (Reason.TRANSPORT, ("transport", "timeout", "timed out", "network", "connection", "unreachable")),
-    (Reason.USER, ("user",)),
-    (Reason.SERVER, ("server",)),
+_WORDS: Final = tuple(
+    (reason, re.compile("|".join(words)))
+    for reason, words in (
+        (
+            Reason.CAPABILITY,
+            (
+                "capab",
+                "advertis",
+                "revoked",
+                "discovery",
+                "agent ?card",
+                r"\bcard[- ](fetch|refresh|chang|drop|lost|lacks|unavailable|unreachable|not found|no longer)",
+                r"\bskills?\b.*[- ](gone|missing|removed|withdrawn|dropped|disappeared|deprecated|no longer)",
+                r"\bskills?\b.* not (offered|listed|found|available|supported|in)\b",
+                r"\b(no|without|lost|missing|removed|dropped|withdrew) (the |this |such )?skill",
+            ),
+        ),
+        (Reason.STREAM_END, ("stream[- ]?(ended|end|closed)", "end of stream", r"\beof\b")),
+        (
+            Reason.POLL_EMPTY,
+            (
+                r"\b(empty|missing|missed)[- ]poll",
+                r"\bpoll(ing)?[- ](was |came back )?(empty|missing)",
+                r"\bpoll(ing)? (returned|brought|gave|had) (nothing|none|no )",
+                r"\bno (answer|result|response) (to|from|of) (a |the )?poll",
+            ),
+        ),
+        (Reason.DEADLINE, ("deadline",)),
+        (
+            Reason.TRANSPORT,
+            (
+                "transport",
+                "time ?out",
+                "timed out",
+                "network",
+                "connect",
+                "unreachable",
+                "unavailable",
+                r"\bhttp\b",
+                "server error",
+                "no response",
+                "not respond",
+            ),
+        ),
+        (Reason.USER, (r"(?<![a-z])users?(?![a-z])",)),
+        (Reason.SERVER, (r"(?<![a-z])server(?![a-z])",)),
+    )
 )
+"""What a text has to contain to give a reason; the first one counts. A skill's or a card's name alone gives none."""
 
 
 def reason_of(text: str) -> str:
     """The ``Reason`` that a text gives, or the empty string where it gives none that rules know."""
     lowered = text.lower()
-    for reason, words in _WORDS:
-        if lowered == reason or any(word in lowered for word in words):
-            return reason
-    return ""
+    return next((reason for reason, words in _WORDS if words.search(lowered)), "")

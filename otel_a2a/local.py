@@ -166,7 +166,7 @@ def check(
     address, port = urls.server(endpoint)
     hinted = current_hints()
     if reason:
-        hinted = replace(hinted or Hints(), reason=reason_of(reason))
+        hinted = replace(hinted or Hints(), reason=reason_of(reason) or reason.strip())
     return engine.ask(
         CallStarted(
             method=_REQUESTS[action],

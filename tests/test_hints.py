@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hints: what an application says, and the reason that its words give."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_a2a.hints import current_hints, hints, reason_of
+from otel_a2a.observations import Reason
+
+
+@pytest.mark.parametrize(
+    "reason", ["server", "transport", "poll-empty", "capability", "stream-end", "user", "deadline"]
+)
+def test_a_reason_gives_itself(reason: str) -> None:
+    """In any case."""
+    assert reason_of(reason) == reason_of(reason.upper()) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("skill report no longer advertised", Reason.CAPABILITY),
+        ("skill gone", Reason.CAPABILITY),
+        ("the skill 'export' was removed", Reason.CAPABILITY),
+        ("lost the skill", Reason.CAPABILITY),
+        ("skill not found in card", Reason.CAPABILITY),
+        ("card fetch failed: 503", Reason.CAPABILITY),
+        ("AgentCard unreachable", Reason.CAPABILITY),
+        ("timeout while waiting for skill report", Reason.TRANSPORT),
+        ("client poll timeout", Reason.TRANSPORT),
+        ("skill export did not respond", Reason.TRANSPORT),
+        ("server error 500", Reason.TRANSPORT),
+        ("service unavailable", Reason.TRANSPORT),
+        ("disconnected", Reason.TRANSPORT),
+        ("deadline exceeded", Reason.DEADLINE),
+        ("missing poll", Reason.POLL_EMPTY),
+        ("polling returned no task", Reason.POLL_EMPTY),
+        ("no answer to the poll", Reason.POLL_EMPTY),
+        ("the stream closed", Reason.STREAM_END),
+        ("user_cancelled", Reason.USER),
+        ("told by the server", Reason.SERVER),
+        ("credit card declined", ""),
+        ("skill report failed", ""),
+        ("superuser", ""),
+        ("", ""),
+    ],
+)
+def test_what_an_application_logs_gives_a_reason(text: str, reason: str) -> None:
+    """The name of a skill or of a card alone blames no card, and a server's error is not its word on a task."""
+    assert reason_of(text) == reason
+
+
+def test_any_reason_is_one() -> None:
+    """A text that gives none that rules know is kept: the application did say why."""
+    with hints(reason=" order changed "):
+        held = current_hints()
+    assert held is not None and held.reason == "order changed"
