@@ -25,7 +25,13 @@ from typing import Any
 ROOT = Path(__file__).parent.parent.parent
 BINARY = ROOT / ".tools" / "jaeger"
 CONFIGURATION = ROOT / "exporters" / "jaeger" / "jaeger.yaml"
-ADDRESSES = ("JAEGER_OTLP_GRPC", "JAEGER_OTLP_HTTP", "JAEGER_QUERY_HTTP", "JAEGER_QUERY_GRPC", "JAEGER_HEALTH")
+ADDRESSES: tuple[str, ...] = (
+    "JAEGER_OTLP_GRPC",
+    "JAEGER_OTLP_HTTP",
+    "JAEGER_QUERY_HTTP",
+    "JAEGER_QUERY_GRPC",
+    "JAEGER_HEALTH",
+)
 SECONDS = 60.0
 
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
