@@ -45,7 +45,7 @@ class FileExporter:
         self._worker = Worker()
         self._file: io.FileIO | None = None
         self._is_torn = False
-        self._told: set[str] = set()
+        self._told: dict[str, object] = {}
         atexit.register(self.close)
 
     def export(self, finding: Finding, context: Any) -> None:
@@ -101,6 +101,6 @@ class FileExporter:
     def _lose(self, what: str, why: object) -> None:
         with contextlib.suppress(Exception):
             self._on_loss()
-        if what not in self._told:
-            self._told.add(what)
+        first = object()
+        if self._told.setdefault(what, first) is first:
             _logger.warning("findings %s %s, and are lost: %s", what, self._path, why)

@@ -65,8 +65,8 @@ def test_a_card_that_changes(telemetry: Telemetry, snapshot: Snapshot) -> None:
         url = f"{base}/rpc"
         client.get(base + CARD_PATH)
         client.post(url, json=envelope("SendMessage", send("go", "m1")))
-        for changes in ({"description": "in other words"}, {"skills": ("charge", "report")}, {}):
-            agent.card = card(url, **changes)
+        first = card(url)
+        for agent.card in (card(url, description="other words"), card(url, skills=("charge", "report")), first):
             client.get(base + CARD_PATH)
             client.post(url, json=envelope("GetTask", {"id": "t-1"}))
         client.post(url, json=envelope("SendMessage", send("go on", "m2", task_id="t-1", context_id="ctx-1")))

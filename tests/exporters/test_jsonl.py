@@ -261,6 +261,17 @@ def test_an_application_writes_what_its_log_events_say(path: Path) -> None:
     assert len(expected) >= 3
 
 
+def test_without_a_file_nothing_is_loaded_for_it() -> None:
+    """Whoever names no file does not pay for it at start-up."""
+    program = """
+import sys
+from otel_a2a import A2AInstrumentor
+A2AInstrumentor().instrument()
+sys.exit("otel_a2a_exporters.record" in sys.modules or "pydantic" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0
+
+
 def test_two_applications_share_a_file(path: Path) -> None:
     """Two programs under the launcher, at the same time, with one file: all findings of both."""
     settings = {f"OTEL_{signal}_EXPORTER": "none" for signal in ("TRACES", "LOGS", "METRICS")}

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.names import complaints, of_telemetry
 from tests.support.telemetry import Telemetry
 from tests.webhooks.application import Application, application
 
 
 @pytest.fixture
-def telemetry() -> Telemetry:
-    """Real providers that export to memory."""
-    return Telemetry()
+def telemetry() -> Iterator[Telemetry]:
+    """Real providers that export to memory. What a test made them export has the names that it may have."""
+    made = Telemetry()
+    yield made
+    assert complaints(of_telemetry(made)) == []
 
 
 @pytest.fixture
