@@ -115,7 +115,8 @@ def _forward(receiver: Receiver, url: str) -> int:
     except OSError as error:
         print(f"--otlp: could not send to {url}: {error}", file=sys.stderr)
         return 1
-    print(f"--otlp: sent to {url}" + "".join(f", which takes no {signal}" for signal in not_taken), file=sys.stderr)
+    less = f", which takes no {' and no '.join(not_taken)}" if not_taken else ""
+    print(f"--otlp: sent to {url}{less}", file=sys.stderr)
     return 0
 
 
