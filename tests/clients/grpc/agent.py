@@ -132,7 +132,7 @@ class Agent:
         """Note a call, and find out how to answer it."""
         if not context.add_callback(self.gone.set):
             self.gone.set()
-        metadata = [(each.key, each.value) for each in context.invocation_metadata()]
+        metadata = [(key, value) for key, value in context.invocation_metadata()]
         self.received.append(Received(method, metadata, request))
         return (self.answer(method, request) if self.answer is not None else text).split()
 
@@ -152,7 +152,7 @@ class Agent:
         return bool(context.is_active())
 
 
-class _Status(grpc.Status):  # type: ignore[misc]  # has no types
+class _Status(grpc.Status):
     def __init__(self, code: grpc.StatusCode, details: str, trailing_metadata: Any) -> None:
         self.code = code
         self.details = details
@@ -225,7 +225,7 @@ def _handlers(agent: Agent, dialect: Dialect) -> grpc.GenericRpcHandler:
         "CancelTask": pb.CancelTaskRequest,
         card: getattr(pb, f"{card}Request"),
     }
-    methods: dict[str, grpc.RpcMethodHandler] = {
+    methods: dict[str, Any] = {
         name: grpc.unary_unary_rpc_method_handler(
             getattr(servicer, name), kind.FromString, lambda message: message.SerializeToString()
         )

@@ -12,7 +12,7 @@ import gc
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,7 @@ class Side:
             yield self.dialect.stub(grpc.intercept_channel(channel, *interceptors))
 
     @contextlib.asynccontextmanager
-    async def aio_stub(self, *interceptors: Any, **options: Any) -> Any:
+    async def aio_stub(self, *interceptors: Any, **options: Any) -> AsyncIterator[Any]:
         """A stub for asyncio on a channel of its own."""
         async with grpc.aio.insecure_channel(self.agent.target, interceptors=interceptors, **options) as channel:
             yield self.dialect.stub(channel)
@@ -106,7 +106,8 @@ def describe(error: BaseException | None) -> object:
         return None
     told: list[object] = []
     if isinstance(error, grpc.RpcError) and hasattr(error, "code"):
-        told = [error.code(), plain(error.details()), pairs(error.initial_metadata()), pairs(error.trailing_metadata())]
+        call: Any = error
+        told = [call.code(), plain(call.details()), pairs(call.initial_metadata()), pairs(call.trailing_metadata())]
     name = f"{type(error).__module__}.{type(error).__qualname__}"
     return (name, plain(error), told, describe(error.__cause__), describe(error.__context__))
 

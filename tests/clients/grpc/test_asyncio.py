@@ -192,10 +192,12 @@ async def a_closed_channel(side: Side) -> None:
 @situation("-")
 async def another_service(side: Side) -> None:
     async with grpc.aio.insecure_channel(side.agent.target) as channel:
-        call = channel.unary_unary(OTHER)(b"1")
+        echo: Any = channel.unary_unary(OTHER)
+        call = echo(b"1")
         look(side, call)
         side.see(await call)
-        stream = channel.unary_stream(OTHER_STREAM)(b"2")
+        repeat: Any = channel.unary_stream(OTHER_STREAM)
+        stream = repeat(b"2")
         look(side, stream)
         side.see([message async for message in stream])
 
@@ -203,7 +205,7 @@ async def another_service(side: Side) -> None:
 @situation()
 async def bytes_in_and_out(side: Side) -> None:
     async with grpc.aio.insecure_channel(side.agent.target) as channel:
-        raw = channel.unary_unary("/lf.a2a.v1.A2AService/SendMessage")
+        raw: Any = channel.unary_unary("/lf.a2a.v1.A2AService/SendMessage")
         side.see(await raw(side.dialect.send("WORKING").SerializeToString()))
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import threading
 import warnings
 from typing import Any
@@ -15,6 +16,7 @@ from tests.clients.grpc.agent import OTHER, OTHER_STREAM, PATIENCE, Agent
 from tests.clients.grpc.sides import Side, Situations
 
 situation = Situations()
+experimental: Any = importlib.import_module("grpc.experimental")
 
 
 @pytest.mark.parametrize("name", situation)
@@ -161,16 +163,17 @@ def a_wrong_call(side: Side) -> None:
 @situation()
 def bytes_in_and_out(side: Side) -> None:
     with grpc.insecure_channel(side.agent.target) as channel:
-        raw = channel.unary_unary("/lf.a2a.v1.A2AService/SendMessage")
+        raw: Any = channel.unary_unary("/lf.a2a.v1.A2AService/SendMessage")
         side.see(raw(side.dialect.send("WORKING").SerializeToString()))
 
 
 @situation("-")
 def another_service(side: Side) -> None:
     with grpc.insecure_channel(side.agent.target) as channel:
-        echo = channel.unary_unary(OTHER)
+        echo: Any = channel.unary_unary(OTHER)
         side.see(echo(b"1"), echo.with_call(b"2")[0], echo.future(b"3").result())
-        stream = channel.unary_stream(OTHER_STREAM)(b"4")
+        repeat: Any = channel.unary_stream(OTHER_STREAM)
+        stream = repeat(b"4")
         side.look(stream)
         side.see(list(stream))
 
@@ -178,9 +181,9 @@ def another_service(side: Side) -> None:
 @situation()
 def the_experimental_api(side: Side) -> None:
     send = side.dialect.send("WORKING")
-    warnings.simplefilter("ignore", grpc.experimental.ExperimentalApiWarning)
+    warnings.simplefilter("ignore", experimental.ExperimentalApiWarning)
     side.see(
-        grpc.experimental.unary_unary(
+        experimental.unary_unary(
             send,
             side.agent.target,
             "/lf.a2a.v1.A2AService/SendMessage",
@@ -390,7 +393,7 @@ def callbacks_of_a_stream(side: Side) -> None:
 
 @situation()
 def a_stream_on_one_thread(side: Side) -> None:
-    single = [(grpc.experimental.ChannelOptions.SingleThreadedUnaryStream, 1)]
+    single = [(experimental.ChannelOptions.SingleThreadedUnaryStream, 1)]
     with side.stub(options=single) as stub:
         stream = stub.SendStreamingMessage(side.dialect.send("WORKING COMPLETED"))
         side.look(stream)

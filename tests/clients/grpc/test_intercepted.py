@@ -21,19 +21,19 @@ def test_program_sees_no_difference(name: str, agent: Agent, caplog: pytest.LogC
     situation.run(name, agent, caplog)
 
 
-class Details(grpc.ClientCallDetails):  # type: ignore[misc]  # has no types
+class Details(grpc.ClientCallDetails):
     """Call details with more metadata."""
 
     def __init__(self, details: Any, *metadata: tuple[str, str]) -> None:
         self.method = details.method
         self.timeout = details.timeout
-        self.metadata = [*(details.metadata or ()), *metadata]
+        self.metadata = (*(details.metadata or ()), *metadata)
         self.credentials = details.credentials
         self.wait_for_ready = details.wait_for_ready
         self.compression = details.compression
 
 
-class Blocking(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):  # type: ignore[misc]
+class Blocking(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
     """Notes what passes, adds metadata, and does to the call what it is told."""
 
     def __init__(
@@ -50,8 +50,11 @@ class Blocking(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientIntercept
             continuation(Details(details), request).result()
         return self.then(continuation(Details(details, ("added", "yes")), request))
 
-    intercept_unary_unary = _intercept
-    intercept_unary_stream = _intercept
+    def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        return self._intercept(continuation, client_call_details, request)
+
+    def intercept_unary_stream(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        return self._intercept(continuation, client_call_details, request)
 
 
 @situation()
@@ -107,8 +110,7 @@ def an_interceptor_that_asks_twice(side: Side) -> None:
 @situation()
 def an_interceptor_that_returns_a_generator(side: Side) -> None:
     def generator(call: Any) -> Iterator[Any]:
-        for message in call:
-            yield message
+        yield from call
 
     with side.stub(Blocking(side, generator)) as stub:
         stream = stub.SendStreamingMessage(side.dialect.send("WORKING COMPLETED"))
@@ -133,13 +135,14 @@ def a_generator_that_is_left_early(side: Side) -> None:
         side.see(side.agent.gone.wait(PATIENCE))
 
 
-class Asyncio(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]
+class Asyncio(grpc.aio.UnaryUnaryClientInterceptor):
     """``Blocking`` for one answer over ``grpc.aio``, which takes an interceptor for one kind of call only."""
 
     def __init__(self, side: Side, *, waits: bool = False) -> None:
         self.side, self.waits = side, waits
 
-    async def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
+    async def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        details = client_call_details
         kept = [pair for pair in pairs(details.metadata) if pair[0] != "traceparent"]
         self.side.log.append((details.method, kept, type(details.metadata).__name__, request))
         details.metadata.add("added", "yes")
@@ -147,15 +150,15 @@ class Asyncio(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]
         return await call if self.waits else call
 
 
-class AsyncioStream(grpc.aio.UnaryStreamClientInterceptor):  # type: ignore[misc]
+class AsyncioStream(grpc.aio.UnaryStreamClientInterceptor):
     """``Blocking`` for a stream over ``grpc.aio``."""
 
     def __init__(self, side: Side, *, generates: bool = False) -> None:
         self.side, self.generates = side, generates
 
-    async def intercept_unary_stream(self, continuation: Any, details: Any, request: Any) -> Any:
-        self.side.log.append((details.method, request))
-        call = await continuation(details, request)
+    async def intercept_unary_stream(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        self.side.log.append((client_call_details.method, request))
+        call = await continuation(client_call_details, request)
         return self._each(call) if self.generates else call
 
     async def _each(self, call: Any) -> Any:

@@ -158,9 +158,9 @@ def test_interceptors_do_not_turn_a_refusal_into_something_else(
 ) -> None:
     """gRPC makes an outcome of what its interceptors raise; the refusal is raised outside of them."""
 
-    class Through(grpc.UnaryUnaryClientInterceptor):  # type: ignore[misc]  # has no types
-        def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
-            return continuation(details, request)
+    class Through(grpc.UnaryUnaryClientInterceptor):
+        def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+            return continuation(client_call_details, request)
 
     with telemetry.instrumented(strictness="raise"), grpc.insecure_channel(agent.target) as channel:
         stub = dialect.stub(grpc.intercept_channel(channel, Through()))
