@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared vocabulary: what can be observed of A2A traffic.
+"""What can be observed of A2A traffic: what ``wire`` and ``engine`` share, with ``vocabulary`` and ``facts``.
 
 ``wire`` makes observations from bytes, ``engine`` judges them, and neither knows the other. An observation holds
 identifiers, states, digests and lengths, never a message, a part, a token or a credential.
@@ -11,85 +11,76 @@ takes. Order is decided by ``seq`` alone, so that clocks can never accuse anybod
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
+from otel_a2a.facts import (
+    ArtifactFacts,
+    BoundCard,
+    CardFacts,
+    Delivery,
+    Hints,
+    Interface,
+    PushBinding,
+    SentMessage,
+    SpanRef,
+)
+from otel_a2a.vocabulary import (
+    INTERRUPTED,
+    READS,
+    SENDS,
+    STATES,
+    STREAMS,
+    TERMINAL,
+    A2AError,
+    Channel,
+    Decision,
+    Form,
+    Method,
+    Reason,
+    TaskState,
+    rank,
+)
 
-class TaskState:
-    """The task states of A2A 1.0, in the spelling of the wire; older dialects are normalised to it."""
-
-    SUBMITTED: Final = "TASK_STATE_SUBMITTED"
-    WORKING: Final = "TASK_STATE_WORKING"
-    INPUT_REQUIRED: Final = "TASK_STATE_INPUT_REQUIRED"
-    AUTH_REQUIRED: Final = "TASK_STATE_AUTH_REQUIRED"
-    COMPLETED: Final = "TASK_STATE_COMPLETED"
-    FAILED: Final = "TASK_STATE_FAILED"
-    CANCELED: Final = "TASK_STATE_CANCELED"
-    REJECTED: Final = "TASK_STATE_REJECTED"
-
-
-TERMINAL: Final = frozenset((TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED))
-INTERRUPTED: Final = frozenset((TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED))
-STATES: Final = frozenset((TaskState.SUBMITTED, TaskState.WORKING)) | INTERRUPTED | TERMINAL
-
-
-def rank(state: str) -> int:
-    """How far a state is along a task's life: 0 submitted, 1 working or interrupted, 2 terminal."""
-    if state in TERMINAL:
-        return 2
-    return 0 if state == TaskState.SUBMITTED else 1
-
-
-class Method:
-    """Names of A2A operations (semantic-conventions-genai PR #195); every dialect is normalised to them."""
-
-    SEND_MESSAGE: Final = "SendMessage"
-    SEND_STREAMING_MESSAGE: Final = "SendStreamingMessage"
-    GET_TASK: Final = "GetTask"
-    LIST_TASKS: Final = "ListTasks"
-    CANCEL_TASK: Final = "CancelTask"
-    SUBSCRIBE_TO_TASK: Final = "SubscribeToTask"
-    CREATE_PUSH_CONFIG: Final = "CreateTaskPushNotificationConfig"
-    GET_PUSH_CONFIG: Final = "GetTaskPushNotificationConfig"
-    LIST_PUSH_CONFIGS: Final = "ListTaskPushNotificationConfigs"
-    DELETE_PUSH_CONFIG: Final = "DeleteTaskPushNotificationConfig"
-    GET_EXTENDED_CARD: Final = "GetExtendedAgentCard"
-    GET_CARD: Final = "GetAgentCard"
-    """Not an A2A operation: our name for the public card's fetch, in the same style."""
-
-
-SENDS: Final = frozenset((Method.SEND_MESSAGE, Method.SEND_STREAMING_MESSAGE))
-READS: Final = frozenset((Method.GET_TASK, Method.SUBSCRIBE_TO_TASK))
-STREAMS: Final = frozenset((Method.SEND_STREAMING_MESSAGE, Method.SUBSCRIBE_TO_TASK))
-
-
-class Channel:
-    """How an observation reached this process."""
-
-    RESPONSE: Final = "response"
-    STREAM: Final = "stream"
-    WEBHOOK: Final = "webhook"
-    LOCAL: Final = "local"
-
-
-class Form:
-    """How much of a task an observation shows."""
-
-    SNAPSHOT: Final = "snapshot"
-    """A whole Task object: absence in it means something."""
-    LISTED: Final = "listed"
-    """A Task out of a list, or trimmed by the request: absence proves nothing."""
-    UPDATE: Final = "update"
-    """A status or artifact event."""
-
-
-class A2AError:
-    """Reasons of A2A errors, in the spelling of ``google.rpc.ErrorInfo.reason`` (A2A 1.0, section 5.4)."""
-
-    TASK_NOT_FOUND: Final = "TASK_NOT_FOUND"
-    TASK_NOT_CANCELABLE: Final = "TASK_NOT_CANCELABLE"
-    PUSH_NOT_SUPPORTED: Final = "PUSH_NOTIFICATION_NOT_SUPPORTED"
-    UNSUPPORTED_OPERATION: Final = "UNSUPPORTED_OPERATION"
-    VERSION_NOT_SUPPORTED: Final = "VERSION_NOT_SUPPORTED"
+__all__ = [
+    "INTERRUPTED",
+    "READS",
+    "SENDS",
+    "STATES",
+    "STREAMS",
+    "TERMINAL",
+    "A2AError",
+    "ArtifactFacts",
+    "ArtifactSeen",
+    "BoundCard",
+    "CallAnswered",
+    "CallFailed",
+    "CallRedirected",
+    "CallStarted",
+    "CardFacts",
+    "CardFetchFailed",
+    "CardFetched",
+    "CardRequested",
+    "Channel",
+    "DeadlineReached",
+    "Decision",
+    "Delivery",
+    "Form",
+    "Hints",
+    "Interface",
+    "LocalDecision",
+    "MessageSeen",
+    "Method",
+    "Observation",
+    "PushBinding",
+    "Reason",
+    "SentMessage",
+    "SpanRef",
+    "StateExpected",
+    "StreamEnded",
+    "TaskSeen",
+    "TaskState",
+    "rank",
+]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,52 +91,7 @@ class Observation:
     at: float = field(default=0.0, init=False)
 
 
-@dataclass(slots=True, frozen=True)
-class SpanRef:
-    """Where a span is, as plain numbers, so that the ledger can remember it without OpenTelemetry."""
-
-    trace_id: int
-    span_id: int
-    trace_flags: int = 1
-
-
 # --- Agent Cards ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, frozen=True)
-class Interface:
-    """One entry of ``supportedInterfaces`` (1.0), or of ``url`` / ``additionalInterfaces`` (0.x)."""
-
-    url: str
-    """Normalised by ``otel_a2a.wire.urls.endpoint``, so that it can be compared with the URL of a call."""
-    binding: str
-    version: str = ""
-    tenant: str = ""
-
-
-@dataclass(slots=True, kw_only=True)
-class CardFacts:
-    """What a card says, over the shapes of all versions. ``None``: the card does not say."""
-
-    name: str
-    version: str
-    interfaces: tuple[Interface, ...]
-    streaming: bool | None
-    push_notifications: bool | None
-    extended_card: bool | None
-    state_transition_history: bool | None
-    has_capabilities: bool
-    """``capabilities`` is an object, so an absent flag is a denial."""
-    skills: frozenset[str]
-    is_legacy: bool
-    """A 0.x card: no ``supportedInterfaces``."""
-    input_modes: frozenset[str] = frozenset()
-    """Media types of ``defaultInputModes`` and of every skill; empty where the card states none."""
-    modes: str = ""
-    """Digest over all input and output modes, to tell that they changed."""
-    durations: tuple[tuple[str, float], ...] = ()
-    """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has
-    it)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -199,57 +145,7 @@ class CardFetchFailed(Observation):
     status: int | None = None
 
 
-@dataclass(slots=True, frozen=True, kw_only=True)
-class BoundCard:
-    """The card document that a client of an SDK was made from and relies on, whatever the agent says by now."""
-
-    url: str
-    """Where it was fetched, as in ``CardRequested``."""
-    revision: str
-    at: float
-    """When it was fetched, in seconds of the engine's clock."""
-
-
 # --- What the application says ----------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, frozen=True, kw_only=True)
-class Hints:
-    """What the application says about the calls that it makes in a context. Durations in seconds."""
-
-    skill: str = ""
-    expected_duration: float | None = None
-    retry_of: str = ""
-    """The task that this send is a deliberate retry of."""
-    side_effect: bool = False
-    """Running it twice does harm."""
-    pinned_card: bool = False
-    """The application relies on a card that it holds, on purpose."""
-    reason: str = ""
-    """Why a task is canceled: ``user``, ``deadline``, ``capability``, or text."""
-
-
-class Decision:
-    """What an application decided about a task without the wire."""
-
-    STATE: Final = "state"
-    ARTIFACT_DROPPED: Final = "artifact-dropped"
-    ARTIFACT_MERGED: Final = "artifact-merged"
-    ABANDONED: Final = "abandoned"
-    CARD_REJECTED: Final = "card-rejected"
-    CARD_FROM_CACHE: Final = "card-from-cache"
-
-
-class Reason:
-    """Reasons of local decisions that rules know; any other text is one too."""
-
-    SERVER: Final = "server"
-    TRANSPORT: Final = "transport"
-    POLL_EMPTY: Final = "poll-empty"
-    CAPABILITY: Final = "capability"
-    STREAM_END: Final = "stream-end"
-    USER: Final = "user"
-    DEADLINE: Final = "deadline"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -286,18 +182,6 @@ class StateExpected(Observation):
     tenant: str = ""
 
 
-@dataclass(slots=True, frozen=True, kw_only=True)
-class Delivery:
-    """How a webhook arrived. Digests are keyed, as in ``PushBinding``."""
-
-    token: str = ""
-    url: str = ""
-    verified: bool = False
-    """The application vouches for the sender."""
-    span: SpanRef | None = None
-    """The span in which it was received."""
-
-
 @dataclass(slots=True, kw_only=True)
 class DeadlineReached(Observation):
     """Time has passed: made by the engine itself, at an observation or by its timer. ``task`` is the engine's
@@ -308,31 +192,6 @@ class DeadlineReached(Observation):
 
 
 # --- Calls ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, kw_only=True)
-class SentMessage:
-    """A message on its way to an agent, without its content."""
-
-    message_id: str
-    """Empty in 0.1, which has none."""
-    parts: str
-    """Digest over the parts in a canonical form that is the same in every dialect; empty where not readable."""
-    reference_task_ids: tuple[str, ...] = ()
-    media_types: tuple[str, ...] = ()
-    """Media types that the parts state; a part that states none adds none."""
-
-
-@dataclass(slots=True, kw_only=True)
-class PushBinding:
-    """A webhook registration, given inline or by its own method. Digests are keyed: they say nothing outside this
-    process."""
-
-    url: str
-    """Keyed digest of the webhook's URL."""
-    token: str = ""
-    """Keyed digest of the notification token, empty where none was given."""
-    config_id: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -427,16 +286,6 @@ class StreamEnded(Observation):
     call: CallStarted
     reason: str
     """``eof``, ``closed-early`` or an exception's class name."""
-
-
-@dataclass(slots=True, frozen=True)
-class ArtifactFacts:
-    """An artifact without its content."""
-
-    artifact_id: str
-    digest: str
-    length: int
-    """Characters and bytes of all parts, in a measure that grows with every part appended."""
 
 
 @dataclass(slots=True, kw_only=True)

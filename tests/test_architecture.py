@@ -76,7 +76,7 @@ def _strangers(room: str, allowed: tuple[str, ...]) -> set[str]:
 
 def test_clients_import_the_seam_and_nothing_else_of_ours() -> None:
     """A client module knows one HTTP library, ``operation``, the form of an exchange, and how to patch."""
-    seam = ("otel_a2a.operation", "otel_a2a.exchange")
+    seam = ("otel_a2a.operation", "otel_a2a.message_operation", "otel_a2a.exchange")
     assert _strangers("otel_a2a.clients", (*seam, "otel_a2a.arrivals", "otel_a2a.patching")) == set()
     assert "otel_a2a.operation" in _strangers("otel_a2a.clients", ())
 
