@@ -13,8 +13,6 @@ import re
 from typing import Any
 
 import pytest
-from opentelemetry.semconv import _incubating as incubating
-from opentelemetry.semconv import attributes as stable
 
 from otel_a2a import semconv
 from otel_a2a.engine.findings import Finding, Level, Party, Phase, Strictness
@@ -57,7 +55,9 @@ def test_names_follow_the_naming_rules() -> None:
 
 def registered() -> set[str]:
     """The attributes that OpenTelemetry's own package has."""
-    packages = [importlib.import_module(f"{incubating.__name__}.attributes"), stable]
+    packages = [
+        importlib.import_module(f"opentelemetry.semconv.{name}") for name in ("attributes", "_incubating.attributes")
+    ]
     modules = [
         importlib.import_module(f"{package.__name__}.{module.name}")
         for package in packages

@@ -66,7 +66,8 @@ def test_a_card_that_changes(telemetry: Telemetry, snapshot: Snapshot) -> None:
         client.get(base + CARD_PATH)
         client.post(url, json=envelope("SendMessage", send("go", "m1")))
         first = card(url)
-        for agent.card in (card(url, description="other words"), card(url, skills=("charge", "report")), first):
+        for served in (card(url, description="other words"), card(url, skills=("charge", "report")), first):
+            agent.card = served
             client.get(base + CARD_PATH)
             client.post(url, json=envelope("GetTask", {"id": "t-1"}))
         client.post(url, json=envelope("SendMessage", send("go on", "m2", task_id="t-1", context_id="ctx-1")))
