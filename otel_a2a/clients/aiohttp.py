@@ -89,7 +89,7 @@ class AiohttpExchange:
         if self._options.get("data") is None and self._is_json():
             self._options["data"] = self._library.JsonPayload(self._options["json"], dumps=self._dumps)
             del self._options["json"]
-        data = self._options.get("data")
+        data: Any = self._options.get("data")
         if isinstance(data, self._library.BytesPayload):
             data = data._value
         if isinstance(data, str):
