@@ -216,6 +216,11 @@ def _servicer(agent: Agent, dialect: Dialect) -> Any:
     )
 
 
+def _serialised(message: Any) -> bytes:
+    content: bytes = message.SerializeToString()
+    return content
+
+
 def _handlers(agent: Agent, dialect: Dialect) -> grpc.GenericRpcHandler:
     pb, servicer = dialect.pb, _servicer(agent, dialect)
     card = "GetExtendedAgentCard" if dialect.version == "1.0" else "GetAgentCard"
@@ -226,13 +231,11 @@ def _handlers(agent: Agent, dialect: Dialect) -> grpc.GenericRpcHandler:
         card: getattr(pb, f"{card}Request"),
     }
     methods: dict[str, Any] = {
-        name: grpc.unary_unary_rpc_method_handler(
-            getattr(servicer, name), kind.FromString, lambda message: message.SerializeToString()
-        )
+        name: grpc.unary_unary_rpc_method_handler(getattr(servicer, name), kind.FromString, _serialised)
         for name, kind in unary.items()
     }
     methods["SendStreamingMessage"] = grpc.unary_stream_rpc_method_handler(
-        servicer.SendStreamingMessage, pb.SendMessageRequest.FromString, lambda message: message.SerializeToString()
+        servicer.SendStreamingMessage, pb.SendMessageRequest.FromString, _serialised
     )
     service = "lf.a2a.v1.A2AService" if dialect.version == "1.0" else "a2a.v1.A2AService"
     return grpc.method_handlers_generic_handler(service, methods)
