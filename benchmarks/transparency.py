@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a request that is not A2A costs with us, as a multiple of what it costs without.
 
-Both libraries, synchronous and asynchronous, with nothing below the client but a canned answer: over a network the
-ratios are closer to 1. Thread CPU time, with and without interleaved in one run; the median of the ratios of neighbours
-is told, because a busy machine slows both alike.
+httpx and httpx2, synchronous and asynchronous, and requests, with nothing below the client but a canned answer: over a
+network the ratios are closer to 1. Thread CPU time, with and without interleaved in one run; the median of the ratios of
+neighbours is told, because a busy machine slows both alike.
 
     python benchmarks/transparency.py [--rounds 60] [--calls 200]
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
+import io
 import statistics
 import time
 from collections.abc import Callable
@@ -49,6 +50,33 @@ def asynchronous(library: Any, request: dict[str, Any]) -> Callable[[int], None]
     return lambda calls: loop.run_until_complete(several(calls))
 
 
+def through_session(library: Any, request: dict[str, Any]) -> Callable[[int], None]:
+    class Canned(library.adapters.BaseAdapter):
+        def send(self, request: Any, **options: Any) -> Any:
+            response = library.Response()
+            response.status_code, response.url, response.raw = 200, request.url, io.BytesIO(b"{}")
+            return response
+
+        def close(self) -> None: ...
+
+    session = library.Session()
+    session.trust_env = False
+    session.mount("http://", Canned())
+
+    def run(calls: int) -> None:
+        for _ in range(calls):
+            session.request(**request)
+
+    return run
+
+
+BUILDS = {
+    "httpx": (synchronous, asynchronous),
+    "httpx2": (synchronous, asynchronous),
+    "requests": (through_session,),
+}
+
+
 def measure(run: Callable[[int], None], rounds: int, calls: int) -> tuple[float, float]:
     """Median microseconds of thread CPU per call without us, and the median ratio with us to without."""
     bare, ratios = [], []
@@ -72,13 +100,13 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=200)
     arguments = parser.parse_args()
     operation.start(runtime.build(Settings()))
-    print(f"{'':32}{'without µs':>12}{'with / without':>16}")
-    for name in ("httpx", "httpx2"):
+    print(f"{'':36}{'without µs':>12}{'with / without':>16}")
+    for name, builds in BUILDS.items():
         library = importlib.import_module(name)
-        for build in (synchronous, asynchronous):
+        for build in builds:
             for what, request in REQUESTS.items():
                 bare, ratio = measure(build(library, request), arguments.rounds, arguments.calls)
-                print(f"{f'{name} {build.__name__} {what}':32}{bare:12.0f}{ratio:16.3f}")
+                print(f"{f'{name} {build.__name__} {what}':36}{bare:12.0f}{ratio:16.3f}")
     clients.uninstall()
     operation.stop()
 
