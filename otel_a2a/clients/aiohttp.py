@@ -9,8 +9,7 @@ answer's body is not there when it returns, so a ``Content`` is put in front of 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
@@ -55,12 +54,13 @@ class AiohttpExchange:
         self._library = library
         self._options = options
         self._defaults = session.headers
-        self._dumps = _dumps(session)
+        self._dumps = _dumps(session) if "json" in options else None
         self._sent: Any = None
-        self._url: Any = None
-        # What is wrong with a URL, aiohttp will say itself.
-        with suppress(Exception):
-            self._url = session._build_url(url)
+        try:
+            self._url: Any = session._build_url(url)
+        except Exception:
+            # What is wrong with it, aiohttp will say itself.
+            self._url = None
 
     @property
     def path(self) -> str:
@@ -71,12 +71,18 @@ class AiohttpExchange:
         return str(self._url.update_query(params) if params else self._url)
 
     def header(self, name: str) -> str | None:
+        value: str | None = None
         if self._sent is not None:
-            return _find(self._sent, name)
-        value = _find(self._options.get("headers"), name)
+            value = self._sent.get(name)
+            return value
+        given = self._options.get("headers")
+        if given:
+            value = _find(given, name)
         if value is None:
-            value = _find(self._defaults, name)
-        return "application/json" if value is None and name == "content-type" and self._is_json() else value
+            value = self._defaults.get(name)
+        if value is None and name == "content-type" and self._is_json():
+            return "application/json"
+        return value
 
     def size(self) -> int:
         content = self.body()
@@ -117,8 +123,11 @@ def _dumps(session: Any) -> Callable[[Any], str]:
 
 def _find(headers: Any, name: str) -> str | None:
     """The value of a header in anything that aiohttp takes for headers, but for an iterator, which ends by reading."""
-    pairs = headers.items() if isinstance(headers, Mapping) else headers if isinstance(headers, (list, tuple)) else ()
-    return next((str(value) for key, value in pairs if key.lower() == name), None)
+    pairs = headers if isinstance(headers, (list, tuple)) else headers.items() if hasattr(headers, "items") else ()
+    for key, value in pairs:
+        if key.lower() == name:
+            return str(value)
+    return None
 
 
 def _request(patch: patching.Patch, library: ModuleType) -> patching.Method:
