@@ -2,8 +2,8 @@
 """What a request that is not A2A costs with us, as a multiple of what it costs without.
 
 httpx and httpx2, synchronous and asynchronous, and requests, with nothing below the client but a canned answer: over a
-network the ratios are closer to 1. Thread CPU time, with and without interleaved in one run; the median of the ratios of
-neighbours is told, because a busy machine slows both alike.
+network the ratios are closer to 1. Thread CPU time, with and without interleaved in one run; the median of the ratios
+of neighbours is told, because a busy machine slows both alike.
 
     python benchmarks/transparency.py [--rounds 60] [--calls 200]
 """
