@@ -37,6 +37,8 @@ NAMES = (*ATTRIBUTES, *EVENTS, *METRICS)
 PENDING = "a2a."
 """The namespace of the A2A conventions, which are not merged."""
 OURS = "otel_a2a."
+NEWER = {"gen_ai.agent.version"}
+"""Registered after the oldest version that is supported."""
 
 
 def test_every_name_of_the_code_is_declared() -> None:
@@ -70,7 +72,7 @@ def registered() -> set[str]:
 def test_names_of_others_are_registered_with_them() -> None:
     """What is neither ours nor in the pending A2A conventions is an attribute that OpenTelemetry has."""
     others = {name for name in ATTRIBUTES if not name.startswith((OURS, PENDING))}
-    assert others - registered() == set()
+    assert others - registered() <= NEWER
     assert all(name.startswith(OURS) for name in (*EVENTS, *METRICS))
 
 
