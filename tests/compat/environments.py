@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.compat.matrix import Row
+from tests.compat.matrix import Row, tomllib
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / ".compat"
@@ -28,7 +29,7 @@ def python_of(row: Row) -> Path:
     """
     folder = PLACE / "environments" / row.key
     python = folder / "bin" / "python"
-    wanted = "\n".join((*row.requires, "--", *row.no_dependencies, (ROOT / "pyproject.toml").read_text("utf-8")))
+    wanted = _made_from(row)
     stamp = folder / "made-from"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return python
@@ -41,11 +42,11 @@ def python_of(row: Row) -> Path:
     return python
 
 
-def version_of(python: Path, distribution: str) -> str:
-    """The version of a distribution in an environment; empty where it is not installed."""
-    code = f"import importlib.metadata as m; print(m.version({distribution!r}))"
-    result = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
-    return result.stdout.strip()
+def _made_from(row: Row) -> str:
+    """What an environment has to be made anew for; of pyproject.toml only what an installation reads."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ours = {name: project[name] for name in ("dependencies", "entry-points")}
+    return json.dumps({"requires": row.requires, "no_dependencies": row.no_dependencies, "otel-a2a": ours})
 
 
 def _run(command: list[str]) -> None:

@@ -12,6 +12,8 @@ import datetime
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from tests.compat.environments import PLACE, ROOT, CannotInstall, python_of
 from tests.compat.matrix import Row, rows
 from tests.support.servers import serve
 
-RUN_TIMEOUT = 180
+RUN_TIMEOUT = 300
 FINDING = "otel_a2a.policy.finding"
 RESULTS = PLACE / "results"
 REFUSED = "skill-not-advertised"
@@ -69,7 +71,7 @@ def _row(row: Row) -> dict[str, Any]:
     if not row.not_run:
         try:
             python = python_of(row)
-            result["outcomes"] = [asdict(_transport(row, python, transport)) for transport in row.transports]
+            result["outcomes"] = [asdict(run(row, python, transport)) for transport in row.transports]
         except CannotInstall as error:
             result["cannot_install"] = str(error)
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -77,14 +79,21 @@ def _row(row: Row) -> dict[str, Any]:
     return result
 
 
-def _transport(row: Row, python: Path, transport: str) -> Outcome:
+def run(row: Row, python: Path, transport: str) -> Outcome:
+    """Live the three lives, all at once, with the client that is installed for ``python``."""
     outcome = Outcome(transport)
-    for phase in (_clean, _faulty, _refused):
-        try:
-            phase(row, python, outcome)
-        except Exception as error:
-            outcome.problems.append(f"{phase.__name__[1:]}: {type(error).__name__}: {error}")
+    with ThreadPoolExecutor() as pool:
+        for phase in (_clean, _faulty, _refused):
+            pool.submit(_phase, phase, row, python, outcome)
+    outcome.problems.sort()
     return outcome
+
+
+def _phase(phase: Callable[[Row, Path, Outcome], None], row: Row, python: Path, outcome: Outcome) -> None:
+    try:
+        phase(row, python, outcome)
+    except Exception as error:
+        outcome.problems.append(f"{phase.__name__[1:]}: {type(error).__name__}: {error}")
 
 
 def _clean(row: Row, python: Path, outcome: Outcome) -> None:
