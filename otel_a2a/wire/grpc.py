@@ -15,7 +15,7 @@ from otel_a2a.exchange import GrpcStatus, MessageExchange
 from otel_a2a.observations import A2AError, CallFailed, CallStarted, Channel, Method, Observation, StreamEnded
 from otel_a2a.wire import credentials, failures, jsonrpc, messages, protobuf, urls
 from otel_a2a.wire.methods import GRPC, stated_version
-from otel_a2a.wire.reading import text
+from otel_a2a.wire.reading import field, text
 
 _PREFIXES: Final = {"/lf.a2a.v1.A2AService/": "1.0", "/a2a.v1.A2AService/": "0.3"}
 """The service, and the oldest version of which it may be. 0.2 had the second one already; a call does not tell."""
@@ -129,6 +129,7 @@ def _apply(call: CallStarted, params: Mapping[str, Any]) -> None:
         jsonrpc.apply_params(call, params, flat_push=True)
         return
     call.task_id = named[1]
+    call.limits_history = field(params, "historyLength") is not None
     if call.method == Method.CREATE_PUSH_CONFIG:
         call.push = messages.push_config(params)
         config_id = text(params, "configId")

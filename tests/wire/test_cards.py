@@ -129,6 +129,16 @@ def test_real_cards_miss_required_members() -> None:
     assert not card.has_capabilities and card.streaming is None and card.skills == {"s"}
 
 
+def test_interfaces_of_grpc_are_what_channels_are_made_for() -> None:
+    """However a card spells one, of whichever version: host and port, so that a call at it is known."""
+    listed = [{"url": "grpc://Agent.example:50051", "protocolBinding": "GRPC", "protocolVersion": "1.0"}]
+    listed.append({"url": "https://agent.example", "protocolBinding": "GRPC", "protocolVersion": "1.0"})
+    card = facts({"name": "A", "supportedInterfaces": listed})
+    assert [interface.url for interface in card.interfaces] == ["agent.example:50051", "agent.example:443"]
+    card = facts({"name": "A", "url": "agent.example:50051", "preferredTransport": "GRPC", "skills": []})
+    assert card.interfaces == (Interface("agent.example:50051", "GRPC"),)
+
+
 def test_flags_are_booleans_or_unsaid() -> None:
     """A text is no promise."""
     card = facts({**CARD_0_3, "capabilities": {"streaming": "yes", "push_notifications": True}})

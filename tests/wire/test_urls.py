@@ -54,6 +54,43 @@ def test_server_is_host_and_port(url: str, expected: tuple[str, int | None]) -> 
     assert urls.server(url) == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("agent.example:50051", "agent.example:50051"),
+        ("AGENT.example:50051", "agent.example:50051"),
+        ("grpc://agent.example:50051", "agent.example:50051"),
+        ("grpcs://agent.example", "agent.example:443"),
+        ("https://agent.example", "agent.example:443"),
+        ("http://agent.example/a2a?x=1", "agent.example:80"),
+        ("https://u:p@agent.example:8443/", "agent.example:8443"),
+        ("agent.example", "agent.example:443"),
+        ("dns:///agent.example:50051", "agent.example:50051"),
+        ("dns://8.8.8.8/agent.example:50051", "agent.example:50051"),
+        ("dns:agent.example:50051", "agent.example:50051"),
+        ("ipv4:127.0.0.1:50051", "127.0.0.1:50051"),
+        ("ipv6:%5B::1%5D:50051", "[::1]:50051"),
+        ("[::1]:50051", "[::1]:50051"),
+        ("bücher.example:50051", "xn--bcher-kva.example:50051"),
+        ("unix:/run/agent.sock", "unix:/run/agent.sock"),
+        ("unix:///run/agent.sock", "unix:///run/agent.sock"),
+        ("xds:///agents", "xds:///agents"),
+        ("ipv4:10.0.0.1:1,10.0.0.2:2", "ipv4:10.0.0.1:1,10.0.0.2:2"),
+        ("", ""),
+    ],
+)
+def test_a_grpc_target_and_what_cards_say_have_one_form(target: str, expected: str) -> None:
+    """Host and port, however a channel or a card spells them; what is no host keeps its text."""
+    assert urls.grpc_endpoint(target) == expected
+    assert urls.grpc_endpoint(expected) == expected
+
+
+def test_server_of_a_grpc_endpoint() -> None:
+    """IPv6 without its brackets, as of a URL."""
+    assert urls.server("[::1]:50051") == ("::1", 50051)
+    assert urls.server("agent.example:443") == ("agent.example", 443)
+
+
 def test_redacted_keeps_the_url_as_written_without_its_secrets() -> None:
     """User-info, query and fragment go; the rest stays as it was."""
     assert urls.redacted("https://u:p@Agent.example:443/A/?key=1#f") == "https://Agent.example:443/A/"
@@ -74,6 +111,7 @@ def test_no_text_makes_a_url_function_raise(url: str) -> None:
     """Any text has an endpoint and a server."""
     for text in (url, f"http://{url}"):
         urls.endpoint(text)
+        urls.grpc_endpoint(text)
         urls.server(text)
         urls.redacted(text)
         urls.resolved(text, text)
