@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import gc
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -81,8 +82,16 @@ class Each:
 def run(program: Program, side: RequestsSide) -> list[object]:
     """Run ``program`` to its end, and let what it left behind be finalised."""
     program(side)
-    gc.collect()
+    collect()
     return side.log
+
+
+def collect() -> None:
+    """Let what was forgotten be finalised."""
+    with warnings.catch_warnings():
+        # The collector may reach a socket before the response that would close it.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def compare(program: Program, server: Server, caplog: pytest.LogCaptureFixture) -> Recorder:
@@ -103,5 +112,5 @@ def record(side: RequestsSide, program: Callable[[requests.Session], object], **
     """Run ``program``, which takes a session, with a recorder made with ``options``, and return it."""
     with watching(Recorder(**options)) as recorder, side.session() as session:
         program(session)
-    gc.collect()
+    collect()
     return recorder

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
-import warnings
 from typing import Any
 
 import pytest
 import requests
 
 from tests.clients.loopback import PATIENCE, Peer, Server, whole
-from tests.clients.requests.sides import Each, RequestsSide, compare_situation
+from tests.clients.requests.sides import Each, RequestsSide, collect, compare_situation
 from tests.clients.sides import CALL
 from tests.clients.situations import EVENTS, SSE, Situations, gone, patient
 
@@ -117,10 +115,7 @@ def forgotten_in_a_cycle(side: RequestsSide) -> None:
         cycle: list[Any] = [side.stream(session)]
         cycle.append(cycle)
         del cycle
-        with warnings.catch_warnings():
-            # The collector may reach the socket before the response that would close it.
-            warnings.simplefilter("ignore", ResourceWarning)
-            gc.collect()
+        collect()
         side.log.append(gone(side))
 
 
