@@ -17,12 +17,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from otel_a2a import semconv
 from otel_a2a_exporters.jsonl import FLUSH_SECONDS, QUEUE, FileExporter
 from tests.exporters.findings import finding
+from tests.support.agents import CARD_PATH, HEADERS, ScriptedAgent, card, envelope, send, task
 from tests.support.otlp import Application, Backend
+from tests.support.servers import serve
+from tests.support.telemetry import Telemetry
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -165,6 +169,16 @@ def wait_for_lines(path: Path, count: int) -> None:
         time.sleep(0.01)
 
 
+def test_what_is_found_while_the_program_ends_is_written(path: Path) -> None:
+    """Programs say goodbye to agents when they end, and newer Pythons start no thread then."""
+    program = """
+import atexit
+atexit.register(write, "late", 3)
+"""
+    assert run(program, path).wait(60) == 0
+    assert [line["task_id"] for line in lines_of(path)] == ["late-0", "late-1", "late-2"]
+
+
 # --- disks that fail
 
 
@@ -260,6 +274,31 @@ def test_an_application_writes_what_its_log_events_say(path: Path) -> None:
     fields = ("rule", "level", "message", "task_id", "trace_id", "span_id")
     assert [tuple(line.get(field) for field in fields) for line in lines_of(path)] == expected
     assert len(expected) >= 3
+
+
+def test_the_file_is_written_whatever_the_exporters_are(path: Path) -> None:
+    """Naming the file is enough; ``uninstrument()`` waits until all of it is there, and ends the thread."""
+
+    def answer(method: str, params: dict[str, Any]) -> Any:
+        return {"task": task("t-1", "COMPLETED")}
+
+    telemetry, agent = Telemetry(), ScriptedAgent(answer)
+    before = threading.active_count()
+    with (
+        serve(agent.app) as base,
+        telemetry.instrumented(exporters="log", violations_file=str(path)),
+        httpx.Client(headers=HEADERS) as client,
+    ):
+        for message in (send("go", "m1"), send("again", "m2", task_id="t-1")):
+            client.post(f"{base}/rpc", json=envelope("SendMessage", message))
+        client.get(base + CARD_PATH)
+        agent.card = card(f"{base}/rpc", skills=("report",))
+        client.get(base + CARD_PATH)
+    assert [line["rule"] for line in lines_of(path)] == [
+        str(event.attributes[semconv.SECURITY_RULE_NAME]) for event in telemetry.events()
+    ]
+    assert {line["level"] for line in lines_of(path)} >= {"violation", "information"}
+    assert threading.active_count() == before
 
 
 def test_without_a_file_nothing_is_loaded_for_it() -> None:

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,8 @@ from otel_a2a.cli.demo.receiver import Received, Receiver
 from otel_a2a.cli.demo.scenario import LAUNCHER
 from tests.support.telemetry import Telemetry
 
+PATIENCE = 240.0
+"""Seconds that no program here takes, unless it hangs."""
 PROTOCOLS = ("grpc", "http/protobuf")
 APPLICATION = Path(__file__).with_name("otlp_application.py")
 SERVICES = {
@@ -112,7 +115,7 @@ class Application:
     def __enter__(self) -> Application:
         # A file, because a pipe that nobody reads would be full at some time, and stop who writes.
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")
-        self._process = subprocess.Popen(
+        self._process: subprocess.Popen[str] = subprocess.Popen(
             self._command,
             env=self._environment,
             cwd=self._folder,
@@ -121,11 +124,14 @@ class Application:
             stderr=self._errors,
             text=True,
         )
+        self._limit = threading.Timer(PATIENCE, self._process.kill)
+        self._limit.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._limit.cancel()
         self.stop()
         self._errors.close()
 
