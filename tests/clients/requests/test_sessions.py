@@ -14,7 +14,7 @@ import pytest
 import requests
 import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
-from requests.auth import HTTPDigestAuth
+from requests.auth import AuthBase, HTTPDigestAuth
 from urllib3.util.retry import Retry
 
 from tests.clients.bodies import ANSWER, JSON
@@ -60,7 +60,7 @@ def basic_and_digest_auth(side: RequestsSide) -> None:
 
 @calls()
 def auth_of_the_program(side: RequestsSide) -> None:
-    class Token(requests.auth.AuthBase):
+    class Token(AuthBase):
         def __call__(self, request: Any) -> Any:
             side.log.append(sorted(set(request.headers)))
             request.headers["authorization"] = "Bearer x"
