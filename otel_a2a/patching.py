@@ -57,7 +57,8 @@ class Patch:
         """Wrap what the class has now."""
         self.replaced = self.owner.__dict__[self.name]
         self.original = getattr(self.owner, self.name)
-        self.wrapper = functools.wraps(self.original)(self.build(self))
+        # Attributes of theirs are not copied: who finds its own mark on our wrapper takes ours for its own, and off.
+        self.wrapper = functools.wraps(self.original, updated=())(self.build(self))
         setattr(self.owner, self.name, self.wrapper)
 
     def remove(self) -> None:

@@ -133,6 +133,14 @@ def test_ours_on_top_of_theirs(client: type[Any], log: list[str]) -> None:
     assert client.__dict__["send"] is theirs
 
 
+def test_marks_of_theirs_are_not_ours(client: type[Any], log: list[str]) -> None:
+    """Some look for a mark of their own before they unwrap, and must not find it on our wrapper."""
+    wrap(client, log)
+    client.send.marked = True
+    patching.install(client, "send", count_into(log))
+    assert not hasattr(client.send, "marked")
+
+
 def test_ours_removed_by_others_is_put_on_again(client: type[Any], log: list[str]) -> None:
     """Where somebody has restored the bare method over ours, the next install wraps it anew."""
     bare = client.__dict__["send"]

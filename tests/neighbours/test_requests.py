@@ -111,6 +111,19 @@ def test_coming_back_after_leaving(telemetry: Telemetry) -> None:
             assert telemetry.names() == {"SendMessage": 1}
 
 
+def test_uninstrumenting_one_session_of_theirs_leaves_ours_working(telemetry: Telemetry) -> None:
+    """They look for their mark on the outermost wrapper, which is ours, and leave the session alone."""
+    with (
+        serve(agent().app) as base,
+        telemetry.instrumented(state_spans=False),
+        contrib(telemetry),
+        requests.Session() as session,
+    ):
+        RequestsInstrumentor.uninstrument_session(session)
+        session.send(prepared(base), timeout=SECONDS)
+    nested(telemetry)
+
+
 def test_what_is_not_a2a_is_theirs_alone(telemetry: Telemetry) -> None:
     """A call that we do not look at has their span and their header."""
     told = agent()
