@@ -41,11 +41,10 @@ def main() -> None:
     noted = [result for result in ran if result["seen"] or result["gaps"]]
     if noted:
         text += "\n## Notes\n\n" + "".join(map(_note, noted))
-    left = [result for result in known if result["not_run"]]
+    text += _problems(ran)
+    left = [result for result in known if not result["outcomes"]]
     if left:
-        text += "\n## Not run\n\n" + "".join(
-            f"- {each['name']} {each['version']}: {each['not_run']}\n" for each in left
-        )
+        text += "\n## Not run\n\n" + "".join(map(_left, left))
     DOCUMENT.write_text(text, "utf-8")
     print(f"{DOCUMENT}: {len(ran)} clients ran, {len(left)} cannot, {len(results) - len(known)} have no result")
 
@@ -64,7 +63,7 @@ def _line(result: dict[str, Any]) -> str:
         result["name"],
         result["version"],
         ", ".join(result["transports"]),
-        ", ".join(steps) + (f"; **{len(problems)} problems**" if problems else ""),
+        ", ".join(steps) + (f"; **problems: {len(problems)}**" if problems else ""),
         "on every call" if all(outcome["revisions"] for outcome in outcomes) else "none: it fetches no card",
         ", ".join(f"`{rule}`" for rule in improvements) or "none",
         result["date"],
@@ -75,6 +74,25 @@ def _line(result: dict[str, Any]) -> str:
 def _refused(result: dict[str, Any]) -> str:
     seen = result["outcomes"][0]["refused_user"].replace("|", "\\|").replace("`", "'")
     return f"| {result['name']} | {result['version']} | `{seen[:140]}` |\n"
+
+
+def _problems(results: list[dict[str, Any]]) -> str:
+    lines = [
+        f"- **{result['name']} {result['version']}**, {outcome['transport']}: {_code(problem)}\n"
+        for result in results
+        for outcome in result["outcomes"]
+        for problem in outcome["problems"]
+    ]
+    return "\n## Problems\n\nWhat was not as it must be.\n\n" + "".join(lines) if lines else ""
+
+
+def _left(result: dict[str, Any]) -> str:
+    why = result["not_run"] or f"it could not be installed: {_code(result['cannot_install'])}"
+    return f"- **{result['name']} {result['version']}**: {why}\n"
+
+
+def _code(text: str) -> str:
+    return f"`{' '.join(text.split()).replace('`', chr(39))[-300:]}`"
 
 
 def _note(result: dict[str, Any]) -> str:
