@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import Span
 from otel_a2a.cli.demo.result import FindingSeen, Result
 from otel_a2a.cli.demo.scenario import Outcome
 from otel_a2a.cli.demo.show import raised, shortened, show, without_tracebacks
+from otel_a2a.cli.otlp.records import Span
 
 REVISION = "sha256:" + "0123456789abcdef" * 4
 CRASH = (

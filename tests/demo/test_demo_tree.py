@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import Span
 from otel_a2a.cli.demo.tree import Node, forest
+from otel_a2a.cli.otlp.records import Span
 
 
 def span(span_id: str, parent_id: str = "", *, scope: str = semconv.SCOPE, start: int = 0, error: str = "") -> Span:

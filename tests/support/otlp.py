@@ -10,11 +10,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-import grpc
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -24,19 +22,15 @@ from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from otel_a2a.cli.demo.programs import clean_environment
-from otel_a2a.cli.demo.receiver import Received, Receiver
+from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.cli.demo.scenario import LAUNCHER
+from otel_a2a.cli.otlp.grpc import GrpcEndpoint
 from tests.support.telemetry import Telemetry
 
 PATIENCE = 240.0
 """Seconds that no program here takes, unless it hangs."""
 PROTOCOLS = ("grpc", "http/protobuf")
 APPLICATION = Path(__file__).with_name("otlp_application.py")
-SERVICES = {
-    "traces": "opentelemetry.proto.collector.trace.v1.TraceService",
-    "logs": "opentelemetry.proto.collector.logs.v1.LogsService",
-    "metrics": "opentelemetry.proto.collector.metrics.v1.MetricsService",
-}
 
 
 class Backend(Receiver):
@@ -44,28 +38,19 @@ class Backend(Receiver):
 
     def __enter__(self) -> Backend:
         super().__enter__()
-        self._grpc = grpc.server(ThreadPoolExecutor(2))
-        self._grpc.add_generic_rpc_handlers(tuple(self._service(signal, name) for signal, name in SERVICES.items()))
-        self._grpc_port = self._grpc.add_insecure_port("127.0.0.1:0")
-        self._grpc.start()
+        self._grpc = GrpcEndpoint(self.take)
+        self._grpc.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._grpc.stop(grace=None).wait()
+        self._grpc.__exit__(kind, error, traceback)
         super().__exit__(kind, error, traceback)
-
-    def _service(self, signal: str, name: str) -> grpc.GenericRpcHandler:
-        def export(request: bytes, context: grpc.ServicerContext) -> bytes:
-            self.take(Received(signal, request))
-            return b""  # an empty response says that all was taken
-
-        return grpc.method_handlers_generic_handler(name, {"Export": grpc.unary_unary_rpc_method_handler(export)})
 
     def endpoint_of(self, protocol: str) -> str:
         """What ``OTEL_EXPORTER_OTLP_ENDPOINT`` is for ``protocol``."""
-        return self.endpoint if protocol == "http/protobuf" else f"http://127.0.0.1:{self._grpc_port}"
+        return self.endpoint if protocol == "http/protobuf" else f"http://127.0.0.1:{self._grpc.port}"
 
     @property
     def trace_requests(self) -> list[ExportTraceServiceRequest]:

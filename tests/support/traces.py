@@ -12,9 +12,9 @@ from typing import Final
 from opentelemetry._logs import SeverityNumber
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import LogEvent, Span
 from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.cli.demo.tree import Node, forest
+from otel_a2a.cli.otlp.records import LogEvent, Span
 from tests.support.names import KINDS
 
 UNSTEADY: Final = {semconv.SERVER_PORT: "<port>", semconv.CARD_AGE: "<seconds>"}

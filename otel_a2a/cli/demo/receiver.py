@@ -10,30 +10,17 @@ Takes traces, logs and metrics as ``http/protobuf``, plain or gzip, on the loopb
 
 from __future__ import annotations
 
-import gzip
-import http.server
-import socketserver
 import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 
-from otel_a2a.cli.demo import otlp
-
-SIGNALS = ("traces", "logs", "metrics")
-
-
-@dataclass(slots=True)
-class Received:
-    """One export request, with its bytes as they came."""
-
-    signal: str
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
+from otel_a2a.cli.otlp import records
+from otel_a2a.cli.otlp.http import HttpEndpoint
+from otel_a2a.cli.otlp.requests import SIGNALS, Received, read
 
 
 class Receiver:
@@ -44,29 +31,26 @@ class Receiver:
     """
 
     def __init__(self, signals: Collection[str] = SIGNALS) -> None:
-        self.signals = signals
         self.requests: list[Received] = []
-        self._spans: list[otlp.Span] = []
-        self._logs: list[otlp.LogEvent] = []
-        self._points: list[otlp.Point] = []
+        self._spans: list[records.Span] = []
+        self._logs: list[records.LogEvent] = []
+        self._points: list[records.Point] = []
         self._news = threading.Condition()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._http = HttpEndpoint(self.take, signals=signals)
 
     def __enter__(self) -> Receiver:
-        self._thread.start()
+        self._http.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._http.__exit__(kind, error, traceback)
 
     @property
     def endpoint(self) -> str:
         """Base URL, as ``OTEL_EXPORTER_OTLP_ENDPOINT`` wants it."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://127.0.0.1:{self._http.port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -79,18 +63,18 @@ class Receiver:
         }
 
     @property
-    def spans(self) -> list[otlp.Span]:
+    def spans(self) -> list[records.Span]:
         """All spans so far, oldest first."""
         with self._news:
             return sorted(self._spans, key=lambda span: span.start)
 
     @property
-    def logs(self) -> list[otlp.LogEvent]:
+    def logs(self) -> list[records.LogEvent]:
         """All log records so far, in order of arrival."""
         with self._news:
             return list(self._logs)
 
-    def points(self, name: str) -> list[otlp.Point]:
+    def points(self, name: str) -> list[records.Point]:
         """The newest points of the metric ``name``, one per set of attributes."""
         with self._news:
             newest = {repr(sorted(p.attributes.items())): p for p in self._points if p.name == name}
@@ -111,20 +95,12 @@ class Receiver:
         Raises:
             ValueError: the body is not what the signal's protocol says.
         """
-        body = request.body
-        try:
-            if request.headers.get("content-encoding") == "gzip":
-                body = gzip.decompress(body)
-            spans = list(otlp.spans(body)) if request.signal == "traces" else []
-            logs = list(otlp.logs(body)) if request.signal == "logs" else []
-            points = list(otlp.points(body)) if request.signal == "metrics" else []
-        except Exception as error:  # whatever is wrong with a body, its sender has to know
-            raise ValueError(f"not an OTLP {request.signal} request: {error}") from error
+        export = read(request)
         with self._news:
             self.requests.append(request)
-            self._spans += spans
-            self._logs += logs
-            self._points += points
+            self._spans += export.spans
+            self._logs += export.logs
+            self._points += export.points
             self._news.notify_all()
 
     def forward(self, url: str, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> list[str]:
@@ -161,34 +137,3 @@ class Receiver:
                 error.close()
                 not_taken.append(received.signal)
         return not_taken
-
-
-class _Server(socketserver.ThreadingTCPServer):
-    # http.server.HTTPServer would ask the name service for our own name first, which can take seconds.
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, receiver: Receiver) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.receiver = receiver
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        signal = self.path.removeprefix("/v1/")
-        kept = {name: self.headers[name] for name in ("content-type", "content-encoding") if name in self.headers}
-        status = 404
-        if isinstance(self.server, _Server) and signal in self.server.receiver.signals:
-            try:
-                self.server.receiver.take(Received(signal, body, kept))
-                status = 200
-            except ValueError:
-                status = 400
-        self.send_response(status)
-        self.send_header("content-type", "application/x-protobuf")
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Says nothing."""

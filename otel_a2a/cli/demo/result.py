@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import LogEvent
 from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.cli.demo.scenario import Outcome
+from otel_a2a.cli.otlp.records import LogEvent
 from otel_a2a.engine.findings import Level, Phase, Strictness
 
 

@@ -13,10 +13,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import Span
 from otel_a2a.cli.demo.result import FindingSeen, Result
 from otel_a2a.cli.demo.scenario import Outcome
 from otel_a2a.cli.demo.tree import Node, forest
+from otel_a2a.cli.otlp.records import Span
 from otel_a2a.engine.findings import Level, Strictness
 
 STORY = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from otel_a2a import semconv
-from otel_a2a.cli.demo.otlp import Span
+from otel_a2a.cli.otlp.records import Span
 
 
 @dataclass(slots=True)
