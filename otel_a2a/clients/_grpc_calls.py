@@ -3,8 +3,7 @@
 
 A call object is a future, an iterator and often its own exception; it hands itself to callbacks, and cancels its RPC
 when it is forgotten. A proxy in front of it would be another object in all these places. So the object stays the very
-same, and is given a subclass of its own class that looks at what the application takes from it. What cannot have one,
-such as the generator that an interceptor returns, gets a proxy.
+same, and is given a subclass of its own class that looks at what the application takes from it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from otel_a2a.clients._grpc_watch import (
     CLOSED_EARLY,
     AsyncMessages,
     Listener,
-    Messages,
     Watch,
     pass_or_refuse,
     take_next,
@@ -37,8 +35,6 @@ def watch_future(call: Any, operation: Listener) -> Any:
 def watch_stream(call: Any, operation: Listener) -> Any:
     """For a stream that is iterated."""
     watched = _watched(call, operation, _stream)
-    if watched is None and hasattr(call, "__next__"):
-        watched = Messages(call, Watch(operation))
     return watched if watched is not None else _unseen(call, operation)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an application takes from a gRPC call, told to the call's operation, and the iterators that it takes it from."""
+"""What an application takes from a gRPC call, told to the call's operation."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -157,37 +157,8 @@ def pass_or_refuse(watch: Watch, message: Any, call: Any) -> None:
         return
     # An error of giving up must not hide the one that is about to be raised.
     with suppress(Exception):
-        give_up = getattr(call, "cancel", None) or getattr(call, "close", None)
-        if give_up is not None:
-            give_up()
+        call.cancel()
     raise refusal
-
-
-class Messages(Proxy):
-    """An iterator of messages that is no call object."""
-
-    def __init__(self, iterator: Any, watch: Watch) -> None:
-        super().__init__(iterator)
-        self._self_watch = watch
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        return take_next(self._self_watch, self.__wrapped__.__next__, self.__wrapped__)
-
-    def close(self) -> None:
-        """As a generator has it."""
-        self._self_watch.close()
-        self.__wrapped__.close()
-
-    def cancel(self) -> Any:
-        """As a call has it."""
-        self._self_watch.close()
-        return self.__wrapped__.cancel()
-
-    def __del__(self) -> None:
-        self._self_watch.drop()
 
 
 class AsyncMessages(Proxy):

@@ -2,8 +2,10 @@
 """gRPC, blocking and asyncio, by the objects that a stub calls.
 
 Every stub's methods are multicallables of a few classes of the library's, whatever made the channel and whenever: so
-their calls are wrapped, on the class. An intercepted channel has classes of its own, which call the plain ones; the
-outermost sees the call, and interceptors run within its span. Which methods are A2A is not known here.
+their calls are wrapped, on the class. A channel with blocking interceptors has classes of its own, which call the plain
+ones: a call with one answer is seen by the outermost, so that interceptors run within its span. A stream is seen
+beneath them, because an interceptor may be a generator, which calls only when it is read. Which methods are A2A is not
+known here.
 """
 
 from __future__ import annotations
@@ -43,8 +45,9 @@ def install(library: ModuleType) -> list[Patch]:
     channel, interceptor = _module(library, "_channel"), _module(library, "_interceptor")
     aio = _module(library, "aio._channel")
     points: list[Point] = [
-        *blocking_points(channel, "_UnaryUnaryMultiCallable", "_UnaryStreamMultiCallable"),
-        *blocking_points(interceptor, "_UnaryUnaryMultiCallable", "_UnaryStreamMultiCallable"),
+        *unary_points(channel, "_UnaryUnaryMultiCallable"),
+        *unary_points(interceptor, "_UnaryUnaryMultiCallable"),
+        (_class(channel, "_UnaryStreamMultiCallable"), "__call__", _streaming),
         (_class(channel, "_SingleThreadedUnaryStreamMultiCallable"), "__call__", _streaming),
         (_class(aio, "UnaryUnaryMultiCallable"), "__call__", _awaiting),
         (_class(aio, "UnaryStreamMultiCallable"), "__call__", functools.partial(_async_streaming, library.aio.EOF)),
@@ -56,17 +59,17 @@ def install(library: ModuleType) -> list[Patch]:
     return [patching.install(owner, name, build) for owner, name, build in points]
 
 
-def blocking_points(module: ModuleType, unary: str, stream: str) -> list[Point]:
-    """What to patch of the two classes of blocking multicallables that ``module`` has under these names.
+def unary_points(module: ModuleType, name: str) -> list[Point]:
+    """What to patch of the class ``name`` of ``module``, whose calls block and have one answer.
 
     Raises:
-        PatchPointMissing: it does not have them.
+        PatchPointMissing: there is none.
     """
+    owner = _class(module, name)
     return [
-        (_class(module, unary), "__call__", _blocking),
-        (_class(module, unary), "with_call", _blocking_with_call),
-        (_class(module, unary), "future", _in_future),
-        (_class(module, stream), "__call__", _streaming),
+        (owner, "__call__", _blocking),
+        (owner, "with_call", _blocking_with_call),
+        (owner, "future", _in_future),
     ]
 
 

@@ -28,7 +28,6 @@ def patched():
         _channel._UnaryStreamMultiCallable.__call__,
         _channel._SingleThreadedUnaryStreamMultiCallable.__call__,
         _interceptor._UnaryUnaryMultiCallable.with_call,
-        _interceptor._UnaryStreamMultiCallable.__call__,
         aio.UnaryUnaryMultiCallable.__call__,
         aio.UnaryStreamMultiCallable.__call__,
         aio.Channel.__init__,

@@ -124,6 +124,17 @@ def an_interceptor_that_returns_a_generator(side: Side) -> None:
 
 
 @situation()
+def an_interceptor_that_is_a_generator(side: Side) -> None:
+    class Lazy(grpc.UnaryStreamClientInterceptor):
+        def intercept_unary_stream(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+            yield from continuation(client_call_details, request)
+
+    with side.stub(Lazy()) as stub:
+        stream = stub.SendStreamingMessage(side.dialect.send("WORKING COMPLETED"))
+        side.see(len(side.agent.received), list(stream), len(side.agent.received))
+
+
+@situation()
 def a_generator_that_is_left_early(side: Side) -> None:
     def generator(call: Any) -> Iterator[Any]:
         yield from call
