@@ -25,6 +25,13 @@ class Interface:
     version: str = ""
     tenant: str = ""
 
+    def serves(self, tenant: str) -> bool:
+        """Whether a call for ``tenant`` is for this one: several agents may share a URL, told apart by their tenants.
+
+        A call that names none may be for any of them, and an interface that names none serves all.
+        """
+        return not tenant or self.tenant in ("", tenant)
+
 
 @dataclass(slots=True, kw_only=True)
 class CardFacts:
@@ -49,6 +56,10 @@ class CardFacts:
     durations: tuple[tuple[str, float], ...] = ()
     """Skill id and ``estimatedDuration`` in seconds, for the skills that state one (seed 001; no A2A version has
     it)."""
+
+    def lists(self, endpoint: str, tenant: str = "") -> bool:
+        """Whether the card offers the interface at ``endpoint`` to ``tenant``."""
+        return any(interface.url == endpoint and interface.serves(tenant) for interface in self.interfaces)
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

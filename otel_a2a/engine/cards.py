@@ -32,20 +32,16 @@ NOT_ALLOWED = 405
 NOT_FOR_YOU = (401, 403)
 
 
-def covering(agent: Agent | None, endpoint: str) -> list[CardDocument]:
-    """The documents that list ``endpoint``, whether accepted or not."""
+def covering(agent: Agent | None, endpoint: str, tenant: str) -> list[CardDocument]:
+    """The documents that list ``endpoint`` for ``tenant``, whether accepted or not."""
     if agent is None:
         return []
-    return [
-        document
-        for document in agent.documents.values()
-        if any(interface.url == endpoint for interface in document.current.card.interfaces)
-    ]
+    return [document for document in agent.documents.values() if document.current.card.lists(endpoint, tenant)]
 
 
-def governing(agent: Agent | None, endpoint: str) -> CardDocument | None:
+def governing(agent: Agent | None, endpoint: str, tenant: str) -> CardDocument | None:
     """The card in force: the newest accepted document that lists ``endpoint``, extended over public."""
-    accepted = [document for document in covering(agent, endpoint) if not document.rejected]
+    accepted = [document for document in covering(agent, endpoint, tenant) if not document.rejected]
     return max(accepted, key=lambda document: (document.key[1], document.fetched_seq), default=None)
 
 
@@ -57,7 +53,7 @@ def relied_on(agent: Agent | None, asked: CallStarted | CardRequested) -> CardVe
             for version in reversed(document.history):
                 if document.key[0] == bound.url and version.revision == bound.revision:
                     return version
-    in_force = governing(agent, asked.endpoint)
+    in_force = governing(agent, asked.endpoint, asked.tenant if isinstance(asked, CallStarted) else "")
     return in_force.current if in_force is not None else None
 
 
@@ -77,9 +73,9 @@ def is_another_agent(held: CardFacts, card: CardFacts) -> bool:
     return bool(card.name and held.name) and card.name != held.name
 
 
-def declares_history(agent: Agent | None, endpoint: str) -> bool:
+def declares_history(agent: Agent | None, call: CallStarted) -> bool:
     """Whether the card in force states ``stateTransitionHistory: true``."""
-    document = governing(agent, endpoint)
+    document = governing(agent, call.endpoint, call.tenant)
     return document is not None and bool(document.current.card.state_transition_history)
 
 
@@ -148,16 +144,18 @@ def is_failure(ledger: Ledger, failed: CardFetchFailed) -> bool:
     return bool(credentials) and (status not in NOT_FOR_YOU or request.credential in credentials)
 
 
-def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str) -> Discovery | None:
+def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str, tenant: str) -> Discovery | None:
     """The discovery of the agent at ``endpoint`` that was decided last.
 
-    Those of its known documents; where it has none, those that never succeeded at an address above the endpoint.
+    Those of its known documents, but for those of other tenants; where it has none, those that never succeeded at an
+    address above the endpoint.
     """
     found: list[Discovery] = []
     if agent is not None:
-        for url, extended, _ in agent.documents:
+        for (url, extended, _), document in agent.documents.items():
+            card = document.current.card
             discovery = None if extended else ledger.discoveries.get(base_of(url))
-            if discovery is not None:
+            if discovery is not None and (card.lists(endpoint, tenant) or not card.lists(endpoint)):
                 found.append(discovery)
     if not found:
         address = endpoint

@@ -97,7 +97,7 @@ def _withdrawn(task: Task, settings: Settings) -> float | None:
     if not task.pushed or not _is_missed(task) or task.state in INTERRUPTED:
         # An interrupted task waits for the client: nothing is to be delivered.
         return None
-    document = cards.governing(task.agent, next(iter(task.endpoints), ""))
+    document = cards.governing(task.agent, next(iter(task.endpoints), ""), task.tenant)
     dropped_at = _withdrawn_at(document) if document is not None else None
     if dropped_at is None or max(task.delivered_at, task.read_at, task.asked_at) > dropped_at or task.open_streams:
         return None

@@ -258,7 +258,7 @@ class Engine:
         if isinstance(observation, CallStarted):
             verdict.task = view.task
             agent = self.ledger.agent(observation.endpoint)
-            verdict.document = governing(agent, observation.endpoint)
+            verdict.document = governing(agent, observation.endpoint, observation.tenant)
             verdict.held = relied_on(agent, observation)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)

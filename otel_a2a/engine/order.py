@@ -195,8 +195,8 @@ def lost(task: Task, failed: CallFailed) -> bool:
 
 def narrowing(old: CardFacts, new: CardFacts, task: Task) -> str:
     """What ``task`` uses and ``new`` no longer offers, in words; empty where nothing (rules.md, G5)."""
-    offered = {interface.url for interface in new.interfaces}
-    used = {interface.url for interface in old.interfaces} & task.endpoints
+    offered = {interface.url for interface in new.interfaces if interface.serves(task.tenant)}
+    used = {interface.url for interface in old.interfaces if interface.serves(task.tenant)} & task.endpoints
     if used and not used & offered:
         return f"the interface {min(used)} is gone"
     if task.streamed and old.streaming and not new.streaming:
@@ -255,4 +255,4 @@ def _known_versions(task: Task, document: CardDocument, affirmed: Iterable[str])
     first = document.history[0]
     if not known and first.seq > task.created_seq and not document.forgotten:
         known = [first]
-    return [version for version in known if any(each.url in task.endpoints for each in version.card.interfaces)]
+    return [version for version in known if any(version.card.lists(each, task.tenant) for each in task.endpoints)]

@@ -47,12 +47,12 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
     """
     if not _admits_by_card(call, view, settings):
         return
-    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint)
+    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint, call.tenant)
     if discovery is None or not discovery.has_failed:
         return
     copies = [
         document
-        for document in cards.covering(view.agent, call.endpoint)
+        for document in cards.covering(view.agent, call.endpoint, call.tenant)
         if not document.rejected and not cards.is_stale(document, view.now, settings, call.hints, call.bound)
     ]
     agent = view.agent
@@ -90,8 +90,8 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
     """
     if not _admits_by_card(call, view, settings):
         return
-    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint)
-    documents = cards.covering(view.agent, call.endpoint)
+    discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint, call.tenant)
+    documents = cards.covering(view.agent, call.endpoint, call.tenant)
     if not documents or (discovery is not None and discovery.has_failed):
         return
     accepted = [document for document in documents if not document.rejected]
@@ -135,7 +135,7 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
         return
     if not agent.documents or call.credential != agent.refused_credential:
         return
-    discovery = cards.newest_discovery(view.ledger, agent, call.endpoint)
+    discovery = cards.newest_discovery(view.ledger, agent, call.endpoint, call.tenant)
     fetched = max((document.fetched_seq for document in agent.documents.values()), default=0)
     looked = max(discovery.success_seq, discovery.failure_seq) if discovery is not None else 0
     if max(fetched, looked) > agent.refused_seq:
@@ -169,7 +169,9 @@ def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> I
     skill = call.hints.skill if call.hints is not None else ""
     if not skill or not _admits_by_card(call, view, settings):
         return
-    accepted = [document for document in cards.covering(view.agent, call.endpoint) if not document.rejected]
+    accepted = [
+        document for document in cards.covering(view.agent, call.endpoint, call.tenant) if not document.rejected
+    ]
     if not accepted or any(skill in document.current.card.skills for document in accepted):
         return
     newest = max(accepted, key=lambda document: document.fetched_seq)
@@ -283,7 +285,9 @@ def input_mode_not_advertised(call: CallStarted, view: View, settings: Settings)
     """
     if call.message is None or not call.message.media_types or not _admits_by_card(call, view, settings):
         return
-    accepted = [document for document in cards.covering(view.agent, call.endpoint) if not document.rejected]
+    accepted = [
+        document for document in cards.covering(view.agent, call.endpoint, call.tenant) if not document.rejected
+    ]
     modes = {mode for document in accepted for mode in document.current.card.input_modes}
     if not modes:
         return

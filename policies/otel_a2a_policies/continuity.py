@@ -61,7 +61,7 @@ def continuation_diverged(seen: TaskSeen, view: View, settings: Settings) -> Ite
         return
     if settings.gateway_rewrites_ids and not order.belongs_elsewhere(named, call, seen):
         return
-    declared = cards.declares_history(view.agent, call.endpoint)
+    declared = cards.declares_history(view.agent, call)
     binding = _is_1_x(call) or declared or settings.continuation_is_binding
     was_live = named is not None and bool(named.state)
     yield Hit(

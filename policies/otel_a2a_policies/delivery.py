@@ -36,7 +36,7 @@ def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) ->
     """
     if call.push is None or cards.is_pinned(call, settings):
         return
-    document = cards.governing(view.agent, call.endpoint)
+    document = cards.governing(view.agent, call.endpoint, call.tenant)
     if document is None or document.current.card.push_notifications:
         return
     card = document.current.card
@@ -88,7 +88,7 @@ def webhook_from_stale_card(call: CallStarted, view: View, settings: Settings) -
         return
     if view.task is not None and call.push.url in view.task.webhooks:
         return
-    documents = cards.covering(view.agent, call.endpoint)
+    documents = cards.covering(view.agent, call.endpoint, call.tenant)
     if not documents:
         return
     newest = max(documents, key=lambda document: document.fetched_seq)

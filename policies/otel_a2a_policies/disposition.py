@@ -103,7 +103,7 @@ def _done(told: LocalDecision) -> str:
 def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: Settings) -> tuple[str, bool] | None:
     """What about the card came before, with nothing heard of the task since; and whether it is linked as its cause."""
     endpoint = next(iter(task.endpoints), "")
-    discovery = cards.newest_discovery(view.ledger, task.agent, endpoint)
+    discovery = cards.newest_discovery(view.ledger, task.agent, endpoint, task.tenant)
     if discovery is not None and discovery.has_failed and discovery.failure_seq > task.answered_seq:
         at, text = discovery.failure_at, f"a failed fetch of the agent's card ({discovery.reason})"
         return text, _is_effect(told, discovery.span, discovery.is_traced, at, view, settings)
@@ -156,7 +156,7 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
         return
     if call.hints is not None and call.hints.reason:
         return
-    discovery = cards.newest_discovery(view.ledger, task.agent, call.endpoint)
+    discovery = cards.newest_discovery(view.ledger, task.agent, call.endpoint, call.tenant)
     if discovery is None or not discovery.has_failed or discovery.failure_seq <= task.answered_seq:
         return
     if view.now - discovery.failure_at > settings.card_failure_window:

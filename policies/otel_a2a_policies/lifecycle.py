@@ -343,7 +343,7 @@ def _has_skipped_working(seen: TaskSeen, view: View, settings: Settings) -> bool
     task, call = view.task, seen.call
     if not settings.history_declared or call is None or seen.channel != Channel.STREAM or not call.creates:
         return False
-    if not cards.declares_history(view.agent, call.endpoint):
+    if not cards.declares_history(view.agent, call):
         return False
     if task is None:
         return not call.context_id

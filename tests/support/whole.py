@@ -100,6 +100,7 @@ class Whole(World):
         history: bool | None = None,
         has_capabilities: bool = True,
         interfaces: tuple[str, ...] = (ENDPOINT,),
+        tenant: str = "",
         name: str = "Pay",
         version: str = "1",
         input_modes: tuple[str, ...] = (),
@@ -117,11 +118,13 @@ class Whole(World):
     ) -> Verdict:
         """The card is fetched; ``request``: by one that has already left. ``None`` is what the card does not say."""
         asked = request or self.asks_for_card(url=url, extended=extended, credential=credential, trace=trace)
-        counts = f"{interfaces} {streaming} {push} {extended_card} {history} {has_capabilities} {sorted(skills)}"
+        counts = (
+            f"{interfaces} {tenant} {streaming} {push} {extended_card} {history} {has_capabilities} {sorted(skills)}"
+        )
         facts = CardFacts(
             name=name,
             version=version,
-            interfaces=tuple(Interface(url=each, binding="JSONRPC", version="1.0") for each in interfaces),
+            interfaces=tuple(Interface(each, "JSONRPC", "1.0", tenant) for each in interfaces),
             streaming=streaming,
             push_notifications=push,
             extended_card=extended_card,

@@ -112,7 +112,7 @@ def _new_task(agent: Agent, seen: TaskSeen, call: CallStarted, now_ns: int) -> T
     task.changed_at = seen.at
     if call.message is not None and call.is_send:
         task.references = frozenset(call.message.reference_task_ids)
-    document_in_force = governing(agent, call.endpoint)
+    document_in_force = governing(agent, call.endpoint, call.tenant)
     task.card_revision = document_in_force.current.revision if document_in_force is not None else ""
     for document in agent.documents.values():
         # What the card said when the request left, and what it said when the answer came.
