@@ -10,6 +10,7 @@ the response's close.
 from __future__ import annotations
 
 import asyncio
+import copy
 import sys
 import weakref
 from collections.abc import Callable
@@ -95,6 +96,15 @@ class Content(Proxy):
 
     def __repr__(self) -> str:
         return repr(self.__wrapped__)
+
+    def __copy__(self) -> Any:
+        return copy.copy(self.__wrapped__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self.__wrapped__, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__wrapped__.__reduce_ex__(protocol)
 
     def __del__(self) -> None:
         self._self_tap.drop()

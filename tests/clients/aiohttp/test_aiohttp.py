@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import io
@@ -237,6 +238,41 @@ def test_other_exceptions_are_no_answer(fault: str, side: AiohttpSide) -> None:
 
     seen = record(side, program).only
     assert seen.response is None and seen.calls == ["end"]
+
+
+def test_an_answer_that_is_read_already_is_told_at_once(side: AiohttpSide) -> None:
+    """A trace config may read it before the program has the response."""
+
+    async def look(session: Any, context: Any, params: Any) -> None:
+        await params.response.read()
+
+    config = aiohttp.TraceConfig()
+    config.on_request_end.append(look)
+
+    async def program(side: Any) -> None:
+        async with side.session(trace_configs=[config]) as session, session.post(side.url("/"), json=CALL) as response:
+            assert type(response.content) is aiohttp.StreamReader
+            assert await response.read() == b"".join(EVENTS)
+
+    with watching(Recorder()) as recorder:
+        execute(program, side)
+    assert recorder.only.content == b"".join(EVENTS)
+    assert recorder.only.calls == ["respond", "body"]
+
+
+def test_content_is_copied_and_described_as_before(side: AiohttpSide) -> None:
+    """Copies are aiohttp's own readers, and tell nobody."""
+
+    async def program(session: Any) -> None:
+        async with session.post(side.url("/"), json=CALL) as response:
+            content = response.content
+            for again in (copy.copy(content), content.__reduce_ex__(2)[1][0]):
+                assert aiohttp.StreamReader in (type(again), again)
+            assert repr(content).startswith("<StreamReader")
+            assert await copy.copy(content).readline() == EVENTS[0][:-1]
+
+    seen = record(side, program).only
+    assert seen.fed == []
 
 
 def test_request_that_is_none_of_ours_is_only_asked_about(side: AiohttpSide) -> None:
