@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from otel_a2a.cli import demo, replay, rules, status
+from otel_a2a.cli import demo, replay, rules, status, watch
 from otel_a2a.version import __version__
 
 
@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("replay", replay, "play exchange scripts and show what is found in them"),
         ("rules", rules, "show what is judged: all rules, or everything about one"),
         ("status", status, "show the settings in force, and what is seen through"),
+        ("watch", watch, "show tasks, cards and findings as programs export them over OTLP"),
     ):
         subparser = commands.add_parser(name, help=summary)
         command.add_arguments(subparser)

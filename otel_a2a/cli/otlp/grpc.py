@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Final
@@ -34,6 +36,7 @@ class GrpcEndpoint:
 
     def __init__(self, take: Take, host: str = "127.0.0.1", port: int = 0) -> None:
         self.host = host
+        _bind_once(host, port)
         self._server = grpc.server(ThreadPoolExecutor(2), options=ALONE)
         handlers = tuple(_handler(take, signal, service) for signal, service in SERVICES.items())
         self._server.add_generic_rpc_handlers(handlers)
@@ -50,6 +53,15 @@ class GrpcEndpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._server.stop(grace=None).wait()
+
+
+def _bind_once(host: str, port: int) -> None:
+    """Raises the ``OSError`` of a port that is taken, where grpc would also write to standard error."""
+    family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind) as probe:
+        if os.name != "nt":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
 
 
 def _handler(take: Take, signal: str, service: str) -> grpc.GenericRpcHandler:

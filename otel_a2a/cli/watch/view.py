@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known, as a picture of the terminal: agents and their cards, tasks, findings; the newest of each first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from otel_a2a.cli.watch.known import Agent, Found, Known, Task
+from otel_a2a.cli.watch.lines import clock, revision, shortened, state
+from otel_a2a.engine.findings import Level
+from otel_a2a.vocabulary import INTERRUPTED, TERMINAL, TaskState
+
+COLOURS = {Level.VIOLATION.value: "red", Level.IMPROVEMENT.value: "yellow"}
+LINES_OF_FINDING: Final = 3
+FRAME: Final = 11
+"""Lines of titles, heads and gaps."""
+
+
+def view(known: Known, height: int) -> RenderableType:
+    """All of it in about ``height`` lines."""
+    if not (known.agents or known.tasks or known.findings):
+        return Group(_title(known), Text("Nothing has come yet.", style="dim"))
+    room = max(6, height - FRAME)
+    agents = list(islice(reversed(known.agents.values()), max(1, room // 5)))
+    findings = list(islice(reversed(known.findings), max(1, room * 2 // 5 // LINES_OF_FINDING)))
+    left = room - len(agents) - LINES_OF_FINDING * len(findings)
+    tasks = list(islice(reversed(known.tasks.values()), max(2, left)))
+    return Group(
+        _title(known),
+        _table("Agents", len(known.agents), len(agents), ("agent", "card", "revision", "changes"), map(_agent, agents)),
+        _table(
+            "Tasks",
+            len(known.tasks),
+            len(tasks),
+            ("task", "agent", "states", "since", "revision", "findings"),
+            (_task(known, task) for task in tasks),
+        ),
+        _table(
+            "Findings",
+            sum(known.counts.values()),
+            len(findings),
+            ("time", "what", "sentence"),
+            map(_finding, findings),
+        ),
+    )
+
+
+def _title(known: Known) -> RenderableType:
+    parts: list[str | tuple[str, str]] = [("otel-a2a watch", "bold")]
+    for level in (Level.VIOLATION.value, Level.IMPROVEMENT.value, Level.INFORMATION.value):
+        if level in known.counts:
+            parts += ["   ", _number(known.counts[level], level)]
+    return Rule(Text.assemble(*parts), align="left", style="dim")
+
+
+def _table(
+    title: str, total: int, shown: int, columns: Iterable[str], rows: Iterable[tuple[RenderableType, ...]]
+) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    less = f"   the newest {shown} of {total}" if shown < total else ""
+    return Group(Text.assemble("\n", (title, "bold"), (less, "dim")), Padding(table, (0, 0, 0, 2)))
+
+
+def _agent(agent: Agent) -> tuple[RenderableType, ...]:
+    card = Text(agent.version)
+    if agent.error:
+        card.append(f"{'  ' if agent.version else ''}✗ {agent.error}", "yellow")
+    name = Text.assemble(agent.name or str(agent.place), ("  " + str(agent.place) if agent.name else "", "dim"))
+    changes = Text(str(agent.changes or ""), style="yellow")
+    return name, card, _revisions(agent.previous_revision, agent.revision), changes
+
+
+def _task(known: Known, task: Task) -> tuple[RenderableType, ...]:
+    states = Text()
+    for each in task.states[:-1]:
+        states.append(f"{state(each)} → ", style="dim")
+    states.append(state(task.state), style=_colour(task.state))
+    if task.disposition not in ("", "active", state(task.state)):
+        states.append(f"  {task.disposition}", style="magenta")
+    numbers = (Text(*_number(task.findings[level], level)) for level in COLOURS if level in task.findings)
+    return (
+        Text(task.task_id),
+        Text(known.name_of(task.place)),
+        states,
+        Text(clock(task.since) if task.since else "", style="dim"),
+        _revisions(task.revision, task.newest_revision),
+        Text("  ").join(numbers),
+    )
+
+
+def _finding(found: Found) -> tuple[RenderableType, ...]:
+    finding = found.finding
+    colour = COLOURS.get(finding.level, "blue")
+    sentence = Text(shortened(finding.message).partition(". ")[0])
+    return Text(clock(finding.at), style="dim"), Text(f"{finding.level} {finding.rule}", style=colour), sentence
+
+
+def _revisions(before: str, now: str) -> Text:
+    if not before or not now or before == now:
+        return Text(revision(now or before))
+    return Text.assemble((revision(before), "dim"), " → ", (revision(now), "yellow"))
+
+
+def _colour(name: str) -> str:
+    if name == TaskState.COMPLETED:
+        return "green"
+    if name in TERMINAL:
+        return "red"
+    return "yellow" if name in INTERRUPTED else "cyan"
+
+
+def _number(number: int, level: str) -> tuple[str, str]:
+    plural = "s" if number != 1 and level != Level.INFORMATION.value else ""
+    return f"{number} {level}{plural}", f"bold {COLOURS.get(level, 'blue')}"
