@@ -24,36 +24,14 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TracerP
 from otel_a2a import semconv
 from otel_a2a.engine import current
 from otel_a2a.engine.engine import Engine
-from otel_a2a.observations import (
-    STATES,
-    A2AError,
-    CallFailed,
-    CallStarted,
-    Channel,
-    Form,
-    Method,
-    SentMessage,
-    SpanRef,
-    TaskSeen,
-)
+from otel_a2a.observations import SpanRef
 from otel_a2a.telemetry.coverage import coverage
+from otel_a2a.telemetry.told import JUDGED, answer_of, call_of
 from otel_a2a_exporters.spans import NO_SPAN
 
 _logger = logging.getLogger("otel_a2a")
 
-JUDGED = frozenset(
-    (
-        Method.SEND_MESSAGE,
-        Method.SEND_STREAMING_MESSAGE,
-        Method.GET_TASK,
-        Method.CANCEL_TASK,
-        Method.SUBSCRIBE_TO_TASK,
-        Method.LIST_TASKS,
-        Method.CREATE_PUSH_CONFIG,
-    )
-)
 _KINDS = (SpanKind.CLIENT, SpanKind.INTERNAL)
-_NOT_FOUND = ("-32001", A2AError.TASK_NOT_FOUND)
 MAX_LIVE = 10_000
 
 
@@ -129,11 +107,11 @@ class PolicySpanProcessor(SpanProcessor):
         where = set_span_in_context(NonRecordingSpan(context))
         if not live.may_write:
             where = set_value(NO_SPAN, True, where)
-        call = _call(span.name, attributes, context)
+        call = call_of(span.name, attributes, _reference(context))
         call.task_id = live.task_id
         call.seq = live.seq
         live.engine.observe(call, where, enforce=False)
-        for seen in _answer(call, attributes):
+        for seen in answer_of(call, attributes):
             live.engine.observe(seen, where, enforce=False)
 
     def _find_engine(self) -> Engine:
@@ -160,42 +138,5 @@ def _is_ours(span: Span) -> bool:
     return scope is not None and scope.name == semconv.SCOPE
 
 
-def _call(method: str, attributes: dict[str, Any], context: SpanContext) -> CallStarted:
-    address, port = str(attributes.get(semconv.SERVER_ADDRESS, "")), attributes.get(semconv.SERVER_PORT)
-    message_id = str(attributes.get(semconv.A2A_MESSAGE_ID, ""))
-    return CallStarted(
-        method=method,
-        binding="",
-        protocol_version=str(attributes.get(semconv.A2A_PROTOCOL_VERSION, "")),
-        # All that the conventions give of the interface; a host with several agents is one agent to this feed.
-        endpoint=f"//{address}:{port}",
-        server_address=address,
-        server_port=port if isinstance(port, int) else None,
-        tenant=str(attributes.get(semconv.A2A_TENANT, "")),
-        context_id=str(attributes.get(semconv.GEN_AI_CONVERSATION_ID, "")),
-        message=SentMessage(message_id=message_id, parts="") if message_id else None,
-        span=SpanRef(context.trace_id, context.span_id, int(context.trace_flags)),
-    )
-
-
-def _answer(call: CallStarted, attributes: dict[str, Any]) -> list[TaskSeen | CallFailed]:
-    error = str(attributes.get(semconv.ERROR_TYPE, ""))
-    if error:
-        reason = A2AError.TASK_NOT_FOUND if error in _NOT_FOUND else error
-        return [CallFailed(call=call, error=reason, from_agent=error in _NOT_FOUND)]
-    state = attributes.get(semconv.A2A_TASK_STATE)
-    task_id = str(attributes.get(semconv.A2A_TASK_ID, ""))
-    if not task_id or not state:
-        return []
-    return [
-        TaskSeen(
-            call=call,
-            channel=Channel.RESPONSE,
-            # A span tells nothing of artifacts, so their absence proves nothing.
-            form=Form.UPDATE,
-            task_id=task_id,
-            context_id=call.context_id,
-            state=str(state) if state in STATES else None,
-            raw_state=str(state),
-        )
-    ]
+def _reference(context: SpanContext) -> SpanRef:
+    return SpanRef(context.trace_id, context.span_id, int(context.trace_flags))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``otel-a2a replay``: plays exchange scripts and shows what is found in them, and when (``docs/replay.md``)."""
+"""``otel-a2a replay``: plays exchange scripts and recorded traces, and shows what is found (``docs/replay.md``)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from otel_a2a.replay.compare import Check
     from otel_a2a.replay.player import Found
     from otel_a2a.replay.script import Script, ScriptError
+    from otel_a2a.replay.traces import Recording
 
 DONE, DIFFERS, BROKEN = 0, 1, 2
 DEFAULT: Final = "default"
@@ -29,14 +30,20 @@ Line = list[tuple[str, str]]
 
 @dataclass(slots=True)
 class Report:
-    """What was found in a script, or how it compares."""
+    """What was found in a script or in recorded spans, or how a script compares."""
 
     path: Path
-    script: Script
+    script: Script | Recording
     found: list[Found] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     """Settings that could not be used, and faults of our own."""
+    spans: list[str] = field(default_factory=list)
+    """Of recorded spans: the ids of the calls, by ``Found.step``."""
+    reported: dict[str, int] = field(default_factory=dict)
+    """What the application that was recorded had found itself."""
+    undecided: dict[str, list[str]] = field(default_factory=dict)
+    """Rules that spans cannot decide, by what is missing in them."""
 
     @property
     def as_expected(self) -> bool:
@@ -46,10 +53,13 @@ class Report:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``otel-a2a replay``."""
     parser.description = (
-        "Plays exchange scripts on a clock of their own and shows what is found in them, when and why. Nothing is "
-        "sent. The format is described in docs/replay.md."
+        "Plays exchange scripts on a clock of their own and shows what is found in them, when and why; of recorded "
+        "spans (OTLP as JSON, or the JSON of Jaeger's API), what they carry is judged. Nothing is sent. The formats "
+        "are described in docs/replay.md."
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a script, or a folder of scripts (*.json)")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a script, a file of spans, or a folder (*.json, *.jsonl)"
+    )
     parser.add_argument(
         "--profile",
         metavar="NAME|PATH",
@@ -68,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from otel_a2a.packs import load_rules
     from otel_a2a.replay.profiles import check_name
-    from otel_a2a.replay.script import ScriptError, load
+    from otel_a2a.replay.script import ScriptError
 
     try:
         check_name(args.profile or DEFAULT)
@@ -80,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     errors: list[ScriptError] = []
     for path in _files(args.paths):
         try:
-            reports.append((_compare if args.check else _play)(path, load(path), args.profile, rules))
+            reports.append(_report(path, args.check, args.profile, rules))
         except ScriptError as error:
             errors.append(error)
         except ValueError as error:
@@ -100,17 +110,38 @@ def run(args: argparse.Namespace) -> int:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         # A folder without a script goes on as it is, and cannot be read.
-        yield from sorted(path.glob("*.json")) or [path]
+        yield from sorted([*path.glob("*.json"), *path.glob("*.jsonl")]) or [path]
 
 
-def _play(path: Path, script: Script, profile: str | None, rules: Sequence[Rule]) -> Report:
-    from otel_a2a.replay.player import play
+def _report(path: Path, checking: bool, profile: str | None, rules: Sequence[Rule]) -> Report:
+    from otel_a2a.replay import script, spans, traces
+
+    content = script.content_of(path)
+    recorded = spans.read(path, content)
+    if recorded is None:
+        return (_compare if checking else _play)(path, script.parse(path, content), profile, rules)
+    recording = traces.Recording(path.stem, recorded)
+    recording.title = f"{len(recorded)} spans, {len(recording.calls())} of them A2A calls"
+    # Nothing is expected of a trace, so there is nothing to compare it with.
+    return Report(path, recording) if checking else _play(path, recording, profile, rules)
+
+
+def _play(path: Path, script: Script | Recording, profile: str | None, rules: Sequence[Rule]) -> Report:
+    from otel_a2a.replay import player, traces
     from otel_a2a.replay.profiles import settings_for
 
     chosen = settings_for(script, profile or DEFAULT, rules)
-    played = play(script, chosen.settings, rules)
+    if isinstance(script, traces.Recording):
+        played = traces.play(script, chosen.settings, rules)
+    else:
+        played = player.play(script, chosen.settings, rules)
     faults = [f"internal error in {fault}" for fault in played.faults]
-    return Report(path, script, found=played.found, complaints=[*chosen.problems, *faults])
+    report = Report(path, script, found=played.found, complaints=[*chosen.problems, *faults])
+    if isinstance(script, traces.Recording):
+        report.spans = [span.span_id for span in script.calls()]
+        report.reported = script.reported()
+        report.undecided = traces.undecided(rules)
+    return report
 
 
 def _compare(path: Path, script: Script, profile: str | None, rules: Sequence[Rule]) -> Report:
@@ -144,6 +175,10 @@ def _script(report: Report, checking: bool) -> dict[str, Any]:
         ]
     else:
         plain["findings"] = [_finding(each) for each in report.found]
+    if report.undecided:
+        for found in plain["findings"]:
+            found["span"] = report.spans[found.pop("step")]
+        plain |= {"reported": report.reported, "undecided": report.undecided}
     return plain
 
 
@@ -180,16 +215,27 @@ def _told(reports: Sequence[Report]) -> Iterator[Line]:
         if index:
             yield []
         yield [(report.script.id, "bold"), (f"  {report.script.title}".rstrip(), "")]
-        yield from _findings(report.found) if report.found else [[("  nothing found", "green")]]
+        yield from _findings(report) if report.found else [[("  nothing found", "green")]]
+        if report.undecided:
+            yield from _recorded(report)
 
 
-def _findings(found: Sequence[Found]) -> Iterator[Line]:
-    width = max(len(f"{each.t:g}") for each in found)
-    for each in found:
+def _findings(report: Report) -> Iterator[Line]:
+    width = max(len(f"{each.t:g}") for each in report.found)
+    for each in report.found:
         level = each.finding.level.value
-        when = f"  {each.t:>{width}g} s  step {each.step}  "
+        place = f"span {report.spans[each.step]}" if report.spans else f"step {each.step}"
+        when = f"  {each.t:>{width}g} s  {place}  "
         yield [(when, "dim"), (f"{level:<11}  ", STYLES[level]), (each.finding.rule, "bold")]
         yield [(f"    {each.finding.message}", "")]
+
+
+def _recorded(report: Report) -> Iterator[Line]:
+    for name, count in sorted(report.reported.items()):
+        yield [("  the application itself reported  ", "dim"), (f"{name}, {count} times" if count > 1 else name, "")]
+    yield [("  spans do not show, so that these rules were not judged:", "dim")]
+    for missing, rules in report.undecided.items():
+        yield [(f"    {missing}: ", "dim"), (", ".join(rules), "dim")]
 
 
 def write(lines: Iterable[Line]) -> None:

@@ -107,10 +107,10 @@ class Observer:
         self.engine = _HandDriven(settings, rules, (self,), self.clock, self._fault)
         self._step = 0
 
-    def come_to(self, moment: Moment) -> None:
-        """Let time pass until ``moment``. What falls due on the way belongs to that moment's step."""
-        self._step = moment.step
-        self.clock.now = moment.t
+    def come_to(self, t: float, step: int) -> None:
+        """Let time pass until ``t``. What falls due on the way belongs to ``step``, which happens then."""
+        self._step = step
+        self.clock.now = t
         self.engine.pass_time()
 
     def export(self, finding: Finding, context: Any) -> None:
@@ -138,7 +138,7 @@ def play(script: Script, settings: Settings, rules: Sequence[Rule]) -> Played:
         player = _Player(looking)
         try:
             for moment in timeline(script):
-                observer.come_to(moment)
+                observer.come_to(moment.t, moment.step)
                 player.perform(moment)
         finally:
             looking.worker.stop()

@@ -17,6 +17,7 @@ from otel_a2a import profiles, sources
 from otel_a2a.engine.findings import Strictness
 from otel_a2a.engine.rules import Rule
 from otel_a2a.replay.script import Script
+from otel_a2a.replay.traces import Recording
 from otel_a2a.sources import Effective
 
 DEFAULT: Final = "default"
@@ -27,7 +28,7 @@ ADDITIONS: Final[dict[str, dict[str, Any]]] = {
 """What may stand after a profile's name, and the settings that it stands for."""
 
 
-def settings_for(script: Script, profile: str, rules: Sequence[Rule]) -> Effective:
+def settings_for(script: Script | Recording, profile: str, rules: Sequence[Rule]) -> Effective:
     """The settings in force when ``script`` is judged by ``profile``, where ``rules`` are loaded.
 
     A script tells what has happened, and nothing can be stopped any more: where the settings say ``raise``, findings

@@ -76,18 +76,37 @@ class Script(Part):
     """The same for other profiles, by name; see ``otel_a2a.replay.profiles``."""
 
 
+def content_of(path: Path) -> bytes:
+    """What is in a file.
+
+    Raises:
+        ScriptError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except IsADirectoryError:
+        raise ScriptError(path, "is a folder without a script (*.json)") from None
+    except OSError as error:
+        raise ScriptError(path, f"cannot be read: {error.strerror}") from None
+
+
 def load(path: Path) -> Script:
     """Read a script. One without an ``id`` is called after its file.
 
     Raises:
         ScriptError: the file cannot be read, is not JSON, or is no script.
     """
+    return parse(path, content_of(path))
+
+
+def parse(path: Path, content: bytes) -> Script:
+    """The script that ``content`` of the file ``path`` is.
+
+    Raises:
+        ScriptError: it is not JSON, or is no script.
+    """
     try:
-        document = json.loads(path.read_bytes())
-    except IsADirectoryError:
-        raise ScriptError(path, "is a folder without a script (*.json)") from None
-    except OSError as error:
-        raise ScriptError(path, f"cannot be read: {error.strerror}") from None
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ScriptError(path, f"is not JSON: {error}") from None
     try:

@@ -227,7 +227,7 @@ async def happened(script: Script, observer: Observer, application: Application,
     exchanges: dict[int, Exchange] = {}
     async with Agents() as agents, application, _all_closed(exchanges):
         for moment in timeline(script):
-            observer.come_to(moment)
+            observer.come_to(moment.t, moment.step)
             step = moment.exchange
             if isinstance(step, HttpStep | SseStep):
                 happening = _perform_call(moment, step, exchanges, agents, application, whole)
