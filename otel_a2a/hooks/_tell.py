@@ -26,9 +26,14 @@ def state_of(status: Any) -> str:
 
 
 def last_call_about(task_id: str) -> CallStarted | None:
-    """The last call of this execution context, if it is about ``task_id``."""
+    """The last call of this execution context, if it is about ``task_id``.
+
+    Not one of which nobody can say that it reached an agent: python-a2a tries several URLs, until one answers.
+    """
     call = operation.last_call()
-    return call if call is not None and task_id in (call.task_id, call.answered_task) else None
+    if call is None or not (call.certain or call.answered_task):
+        return None
+    return call if task_id in (call.task_id, call.answered_task) else None
 
 
 def tell(

@@ -52,7 +52,7 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
     params = mapping(document, "params")
     if not spelling.strong and spelling.method != Method.LIST_TASKS and not text(params, "id"):
         return None
-    endpoint = urls.endpoint(exchange.url())
+    endpoint = _endpoint(exchange.url(), str(name), knows)
     address, port = urls.server(endpoint)
     rpc_id = document.get("id")
     call = CallStarted(
@@ -69,6 +69,15 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
     )
     apply_params(call, params, flat_push=spelling.version == "1.0")
     return call
+
+
+def _endpoint(url: str, name: str, knows: Callable[[str], bool]) -> str:
+    """The interface that is called. python-a2a adds the method's name to it, so that every method has a URL of its own
+    (``/tasks/get``); the agent is the one before that, unless its card says otherwise."""
+    endpoint = urls.endpoint(url)
+    if not name.startswith("tasks/") or not endpoint.endswith(f"/{name}") or knows(endpoint):
+        return endpoint
+    return endpoint.removesuffix(f"/{name}")
 
 
 def _version(exchange: Exchange, spelling: Spelling) -> str:

@@ -32,6 +32,24 @@ def test_every_name_is_its_operation(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "name", "known", "endpoint"),
+    [
+        ("http://h:1/tasks/get", "tasks/get", "", "http://h:1"),
+        ("http://h:1/a2a/tasks/send/", "tasks/send", "http://h:1/a2a", "http://h:1/a2a"),
+        ("http://h:1/tasks/get", "tasks/get", "http://h:1/tasks/get", "http://h:1/tasks/get"),
+        ("http://h:1/tasks/get", "tasks/cancel", "", "http://h:1/tasks/get"),
+        ("http://h:1/message/send", "message/send", "", "http://h:1/message/send"),
+    ],
+)
+def test_a_method_at_the_end_of_the_url_is_not_the_interface(url: str, name: str, known: str, endpoint: str) -> None:
+    """python-a2a adds it, to each call another; a card that lists such a URL means it."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": name, "params": {"id": "t"}}).encode()
+    found = jsonrpc.read(RecordedExchange("POST", url, {}, body), body, lambda each: each == known)
+    assert found is not None and found.endpoint == endpoint
+    assert found.certain == (name.endswith("send") or endpoint == known)
+
+
+@pytest.mark.parametrize(
     ("name", "params", "task_id"),
     [
         ("tasks/get", {"id": "t"}, "t"),

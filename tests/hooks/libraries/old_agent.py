@@ -64,7 +64,7 @@ class OldAgent:
         self.answer = answer
         self.methods: list[str] = []
         self.streaming = streaming
-        routes = [Route("/.well-known/agent-card.json", self._card)]
+        routes = [Route(f"/.well-known/{name}.json", self._card) for name in ("agent-card", "agent")]
         routes += [Route(path, self._call, methods=["POST"]) for path in PATHS]
         self.app = Starlette(routes=routes)
 
