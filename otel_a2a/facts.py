@@ -134,3 +134,5 @@ class ArtifactFacts:
     digest: str
     length: int
     """Characters and bytes of all parts, in a measure that grows with every part appended."""
+    is_elsewhere: bool = False
+    """A part of it is a URL: the length says nothing of the content there."""

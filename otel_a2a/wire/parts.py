@@ -18,6 +18,7 @@ from otel_a2a.observations import ArtifactFacts
 from otel_a2a.wire.reading import field, items, media_type, text
 
 _DEEPEST: Final = 64
+_PUNCTUATION: Final = str.maketrans("", "", "{}[],")
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
@@ -27,7 +28,8 @@ def digest(parts: list[Any]) -> str:
 
 
 def length(parts: list[Any]) -> int:
-    """Characters of all texts, URLs, base64 and canonical data; independent of how the content is cut into parts."""
+    """Characters of all texts, URLs, base64 and canonical data, but for the punctuation of data; independent of how
+    the content is cut into parts."""
     return _measure(parts)[1]
 
 
@@ -55,8 +57,9 @@ def artifact_facts(artifact: Mapping[str, Any], dialect: str = "") -> ArtifactFa
     artifact_id = text(artifact, "artifactId")
     if not artifact_id and (dialect == "0.1" or "index" in artifact):
         artifact_id = str(artifact.get("index") or 0)[:64]
-    fingerprint, size = _measure(items(artifact, "parts") or items(artifact, "content"))
-    return ArtifactFacts(artifact_id, fingerprint, size)
+    held = items(artifact, "parts") or items(artifact, "content")
+    fingerprint, size = _measure(held)
+    return ArtifactFacts(artifact_id, fingerprint, size, any(kind == "url" for kind, _ in _contents(held)))
 
 
 def _measure(parts: list[Any]) -> tuple[str, int]:
@@ -69,9 +72,14 @@ def _measure(parts: list[Any]) -> tuple[str, int]:
         if kind != "text" or previous != "text":
             hasher.update(f"\0{kind}\0".encode())
         hasher.update(content.encode("utf-8", "surrogatepass"))
-        total += len(content)
+        total += _size(kind, content)
         previous = kind
     return (hasher.hexdigest()[:32], total) if total else ("", 0)
+
+
+def _size(kind: str, content: str) -> int:
+    """Characters; of data without the punctuation that is lost where objects or lists become one."""
+    return len(content) if kind != "data" else max(1, len(content.translate(_PUNCTUATION)))
 
 
 def _contents(parts: list[Any]) -> Iterator[tuple[str, str]]:

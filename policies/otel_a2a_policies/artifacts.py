@@ -43,9 +43,10 @@ def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View
 
     An empty artifact counts by its id. Lists, trimmed reads, answers to a cancel, webhooks and history prove nothing,
     and a rewrite of the same or a greater length loses nothing that can be told without keeping texts; nor does one
-    that is shorter by as little as white space at its ends. What an open stream is still making has not been received
-    yet: an agent may store it when it is whole. Where the request limits the history it is information: some agents
-    leave out more with it than A2A says. Off for 0.1, where any message may begin the task anew.
+    that is shorter by as little as white space at its ends, or has become a URL. What an open stream is still making
+    has not been received yet: an agent may store it when it is whole. Where the request limits the history it is
+    information: some agents leave out more with it than A2A says. Off for 0.1, where any message may begin the task
+    anew.
     """
     task = view.task
     if task is None or (task.protocol_version == "0.1" and not isinstance(seen, LocalDecision)):
@@ -80,7 +81,7 @@ def _replaces(seen: ArtifactSeen, held: Artifact) -> bool:
 
 
 def _is_shorter(now: ArtifactFacts, held: Artifact) -> bool:
-    return now.length < held.length - TRIMMED
+    return now.length < held.length - TRIMMED and not now.is_elsewhere
 
 
 def _is_in_the_making(held: Artifact, task: Task, seen: TaskSeen) -> bool:
@@ -164,10 +165,10 @@ def _is_known(facts: ArtifactFacts, task: Task) -> bool:
 def artifact_after_seal(seen: ArtifactSeen, view: View, settings: Settings) -> Iterator[Hit]:
     """``append=true`` after ``lastChunk`` in the same stream, and no repetition of a chunk already received.
 
-    ``append=false`` begins the artifact anew, with a seal of its own.
+    ``append=false`` begins the artifact anew, with a seal of its own. An empty chunk brings nothing.
     """
     task = view.task
-    if task is None or seen.call is None or not seen.append:
+    if task is None or seen.call is None or not seen.append or not seen.artifact.length:
         return
     held = task.artifacts.get(seen.artifact.artifact_id)
     if held is None or held.sealed_in != seen.call.seq or seen.artifact.digest in held.chunks:

@@ -104,3 +104,25 @@ def test_bottomless_data_can_be_measured() -> None:
     for _ in range(5_000):
         deep = {"x": deep}
     assert parts.digest([{"data": deep}])
+
+
+def test_data_that_is_put_together_loses_no_length() -> None:
+    """Objects that become one lose their braces, and nothing else."""
+    pieces = [{"data": {f"row{number}": [number]}} for number in range(20)]
+    whole = {"data": {f"row{number}": [number] for number in range(20)}}
+    assert parts.length([whole]) == parts.length(pieces)
+    assert parts.length([{"data": {}}]) == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "elsewhere"),
+    [
+        ({"url": "https://h/f"}, True),
+        ({"file": {"uri": "https://h/f"}}, True),
+        ({"raw": "QUJD"}, False),
+        ({"text": "x"}, False),
+    ],
+)
+def test_an_artifact_whose_content_is_elsewhere(part: dict[str, Any], elsewhere: bool) -> None:
+    """A URL stands for content whose length nobody sees."""
+    assert parts.artifact_facts({"artifactId": "a", "parts": [part]}).is_elsewhere is elsewhere

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otel_a2a.engine.findings import Party
-from otel_a2a.observations import Channel, Form, Method
+from otel_a2a.observations import ArtifactFacts, Channel, Form, Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import TOKEN, WEBHOOK, Whole, artifact
 from tests.support.world import CANCELED, COMPLETED, WORKING, message
@@ -151,6 +151,15 @@ def test_an_answer_with_a_part_of_the_history(method: str) -> None:
     call.limits_history = True
     world.answers(call, WORKING)
     assert not world.rules() and world.levels(RULE) == ["information"]
+
+
+@legal(RULE)
+def test_bytes_that_have_become_a_url() -> None:
+    """What was streamed is stored elsewhere by the end, and the task says where."""
+    world, _ = grown(FIRST, SECOND)
+    stored = ArtifactFacts("a1", "digest(url)", 1, is_elsewhere=True)
+    world.shows(world.leaves(Method.GET_TASK, "t1"), COMPLETED, stored)
+    assert not world.rules()
 
 
 @legal(RULE)

@@ -122,6 +122,15 @@ def test_the_same_chunk_again() -> None:
 
 
 @legal(SEALED)
+def test_an_empty_chunk() -> None:
+    """Some agents close a stream with one: nothing is in it to be missed."""
+    world, call = stream(WORKING)
+    world.chunk(call, "a1", "all", last=True)
+    world.chunk(call, "a1", "", append=True, last=True)
+    assert not world.rules()
+
+
+@legal(SEALED)
 def test_an_artifact_that_begins_anew() -> None:
     """A static id, and a new version under it in every turn of the stream."""
     world, call = stream(WORKING)
