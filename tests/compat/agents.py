@@ -26,7 +26,10 @@ from a2a.types import (
 )
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
+
+from tests.compat.draft import DraftTasks
 
 ASK = "ask"
 """The task asks a question; its answer completes it."""
@@ -107,7 +110,8 @@ class FaultyHandler(CleanHandler):
 class Agent:
     """An ASGI application that makes its card from the address at which it is first called.
 
-    JSON-RPC is at ``/``, HTTP+JSON at ``/rest``, both in 1.0 and 0.3. ``texts`` are the messages that reached it.
+    JSON-RPC is at ``/``, HTTP+JSON at ``/rest``, both in 1.0 and 0.3, and the draft before them at ``/tasks``.
+    ``texts`` are the messages that reached it.
     """
 
     def __init__(self, handler: type[CleanHandler]) -> None:
@@ -123,8 +127,10 @@ class Agent:
     def _application(self, base: str) -> Starlette:
         card = card_of(base)
         handler = self._handler(card, self.texts)
+        draft = DraftTasks(self.texts, only_id=REUSED if self._handler is FaultyHandler else "")
         return Starlette(
             routes=[
+                Route("/tasks/{verb}", draft.__call__, methods=["POST"]),
                 *create_agent_card_routes(card),
                 *create_agent_card_routes(card, card_url="/.well-known/agent.json"),
                 *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
