@@ -12,6 +12,7 @@ import datetime
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -150,7 +151,8 @@ def _run(
     """
     launcher = python.with_name("opentelemetry-instrument")
     module = f"tests.compat.programs.{row.program}"
-    with serve(agent) as base, Receiver() as receiver:
+    with serve(agent) as base, Receiver() as receiver, tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "told.json")
         environment = (
             clean_environment()
             | receiver.environment
@@ -162,7 +164,7 @@ def _run(
             }
         )
         result = subprocess.run(
-            [launcher, python, "-m", module, phase, base, transport],
+            [launcher, python, "-m", module, phase, base, transport, told],
             env=environment,
             cwd=PLACE,
             capture_output=True,
@@ -170,10 +172,9 @@ def _run(
             check=False,
             timeout=RUN_TIMEOUT,
         )
-        lines = result.stdout.strip().splitlines()
-        if result.returncode or not lines:
+        if result.returncode or not told.exists():
             raise RuntimeError(f"exit code {result.returncode}: …{result.stderr.strip()[-1500:]}")
-        return receiver, json.loads(lines[-1])
+        return receiver, json.loads(told.read_text("utf-8"))
 
 
 def _findings(receiver: Receiver) -> list[tuple[str, str]]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every program does with its client, in the client's own environment: only the standard library and otel_a2a.
 
-    python -m tests.compat.programs.NAME {clean,faulty,refused} BASE TRANSPORT
+    python -m tests.compat.programs.NAME {clean,faulty,refused} BASE TRANSPORT FILE
 
-Prints one line of JSON, the last one of its output: ``steps``, the things that the client could do, or ``user``, what a
+Writes JSON to FILE, since some frameworks print: ``steps``, the things that the client could do, or ``user``, what a
 program sees of a call that was refused.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Any, Protocol
 
 from otel_a2a import local
@@ -32,9 +33,9 @@ class Driven(Protocol):
 
 
 def main(client: Driven) -> None:
-    """Run one phase and print what came of it."""
-    phase, base, transport = sys.argv[1:4]
-    print(json.dumps(asyncio.run(PHASES[phase](client, base, transport))))
+    """Run one phase and write down what came of it."""
+    phase, base, transport, file = sys.argv[1:5]
+    Path(file).write_text(json.dumps(asyncio.run(PHASES[phase](client, base, transport))), "utf-8")
 
 
 async def _clean(client: Driven, base: str, transport: str) -> dict[str, Any]:
