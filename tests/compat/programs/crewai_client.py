@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""crewai: the delegation of work to a remote agent, over the SDK. Which agent gets it, a crew's model would decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crewai.a2a.updates import PollingConfig, StreamingConfig
+from crewai.a2a.utils.delegation import aexecute_a2a_delegation
+
+from tests.compat.programs import driver
+
+
+class CrewAI:
+    """What a crew's agent does once it has chosen: a stream, or with ``PollingConfig`` a send and reads after it."""
+
+    async def open(self, base: str, transport: str) -> None:
+        self.card_url = f"{base}/.well-known/agent-card.json"
+
+    async def delegate(self, text: str, updates: Any = None, **more: Any) -> Any:
+        return await aexecute_a2a_delegation(
+            endpoint=self.card_url,
+            auth=None,
+            timeout=20,
+            task_description=text,
+            updates=updates or StreamingConfig(),
+            **more,
+        )
+
+    async def send(self, text: str) -> Any:
+        return await self.delegate(text)
+
+    async def ask(self) -> None:
+        question = await self.delegate("ask")
+        last = question["history"][-1]
+        await self.delegate("the first", task_id=last.task_id, context_id=last.context_id)
+
+    async def poll(self) -> None:
+        await self.delegate("work", PollingConfig(interval=0.1))
+
+
+if __name__ == "__main__":
+    driver.main(CrewAI())
