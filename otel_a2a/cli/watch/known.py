@@ -39,6 +39,10 @@ class Task:
     left: dict[str, int] = field(default_factory=dict)
     """When a state was last left, as the spans of states tell."""
     told_by_events: bool = False
+    told_by_spans: tuple[str, ...] = ()
+    """The states that were told before the first event came."""
+    spans_until: int = 0
+    """Up to when those are."""
 
     @property
     def state(self) -> str:
@@ -170,9 +174,11 @@ class Known:
         return task
 
     def _transition(self, task: Task, fact: Transition) -> list[News]:
-        """Events are exact. Those that spans had told before are taken in without a word."""
-        task.told_by_events = True
-        told_before = fact.at <= task.since and fact.state in task.states
+        """Events are exact, and begin the path anew; those that spans had told before come in without a word."""
+        if not task.told_by_events:
+            task.told_by_events = True
+            task.told_by_spans, task.spans_until, task.states = tuple(task.states), task.since, []
+        told_before = fact.at <= task.spans_until and fact.state in task.told_by_spans
         changed = self._enter(task, fact.state, fact.at)
         return [] if told_before else changed
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Reversible
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -23,16 +23,17 @@ LINES_OF_FINDING: Final = 3
 FRAME: Final = 11
 """Lines of titles, heads and gaps."""
 
+Item = TypeVar("Item")
+
 
 def view(known: Known, height: int) -> RenderableType:
     """All of it in about ``height`` lines."""
     if not (known.agents or known.tasks or known.findings):
         return Group(_title(known), Text("Nothing has come yet.", style="dim"))
     room = max(6, height - FRAME)
-    agents = list(islice(reversed(known.agents.values()), max(1, room // 5)))
-    findings = list(islice(reversed(known.findings), max(1, room * 2 // 5 // LINES_OF_FINDING)))
-    left = room - len(agents) - LINES_OF_FINDING * len(findings)
-    tasks = list(islice(reversed(known.tasks.values()), max(2, left)))
+    agents = _newest(known.agents.values(), room // 5)
+    tasks = _newest(known.tasks.values(), (room - len(agents)) // 2)
+    findings = _newest(known.findings, (room - len(agents) - len(tasks)) // LINES_OF_FINDING)
     return Group(
         _title(known),
         _table("Agents", len(known.agents), len(agents), ("agent", "card", "revision", "changes"), map(_agent, agents)),
@@ -51,6 +52,10 @@ def view(known: Known, height: int) -> RenderableType:
             map(_finding, findings),
         ),
     )
+
+
+def _newest(items: Reversible[Item], number: int) -> list[Item]:
+    return list(islice(reversed(items), max(1, number)))
 
 
 def _title(known: Known) -> RenderableType:

@@ -22,7 +22,7 @@ from otel_a2a.cli.watch.view import view
 
 WAITING: Final = 10_000
 """News that may wait for a reader of the lines."""
-PAUSE: Final = 0.25
+PAUSE: Final = 0.5
 """Seconds between two looks at what has come."""
 WIDTH, HEIGHT = 120, 60
 """Of the view, where the output is no terminal."""
