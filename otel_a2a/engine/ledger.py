@@ -137,11 +137,20 @@ class Ledger:
 
     def _new_agent(self, address: str, port: int | None) -> Agent:
         while len(self._agents) >= self._max_agents:
-            self.forget_agent(next(iter(self._agents.values())))
+            oldest = next(iter(self._agents.values()))
+            self._forget_discoveries(oldest)
+            self.forget_agent(oldest)
         self._next_agent += 1
         agent = Agent(self._next_agent, address, port)
         self._agents[agent.id] = agent
         return agent
+
+    def _forget_discoveries(self, agent: Agent) -> None:
+        """Drop what became of the discovery of an agent: alone, a failure would accuse whoever calls it again."""
+        for address in agent.endpoints:
+            while address.count("/") >= 2:
+                self.discoveries.pop(address, None)
+                address = address.rpartition("/")[0]
 
     def _merge(self, agent: Agent, other: Agent) -> None:
         for endpoint in other.endpoints:
@@ -269,7 +278,8 @@ class Ledger:
         task.agent.tasks.pop(key, None)
         task.agent.troubled.pop(key, None)
         self._forget_id(task)
-        if task.terminal:
+        if task.terminal and task.protocol_version != "0.1" and not task.reused:
+            # In 0.1 a task that has ended may begin anew, which its end alone would make a crime.
             self._tombstones[(task.agent.id, task.tenant, task.task_id)] = (task.terminal, task.terminal_seq)
             if len(self._tombstones) > self._max_tasks:
                 self._tombstones.popitem(last=False)

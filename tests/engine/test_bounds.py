@@ -13,6 +13,7 @@ from otel_a2a.engine.ledger import ENDPOINTS, TROUBLED
 from otel_a2a.engine.records import ARTIFACTS, CONTEXTS, HISTORY, REVISIONS, STREAMS
 from otel_a2a.engine.strictness import CACHE
 from otel_a2a.observations import Method
+from tests.support.whole import Whole
 from tests.support.world import COMPLETED, SUBMITTED, WORKING, World, message
 
 RESENT = "message-resent-after-regression"
@@ -68,6 +69,18 @@ def test_a_tombstone_still_knows_the_end() -> None:
     assert world.rules() == ["terminal-task-reused"]
     world.get("two", WORKING)
     assert sorted(world.rules())[:2] == ["backward-transition", "terminal-state-changed"]
+
+
+def test_in_0_1_an_end_leaves_no_tombstone() -> None:
+    """There a task that has ended may begin anew: the end alone would accuse whoever does that."""
+    world = World(max_tasks=2)
+    for name in ("old", "two", "three"):
+        world.answers(world.leaves(Method.SEND_MESSAGE, name, version="0.1"), COMPLETED)
+    assert "old" not in known(world)
+    again = world.leaves(Method.SEND_MESSAGE, "old", version="0.1", sent=message("again", "m2"))
+    world.answers(again, SUBMITTED)
+    world.get("old", WORKING, version="0.1")
+    assert not world.rules()
 
 
 def test_a_tombstone_forgets_in_the_end() -> None:
@@ -129,6 +142,16 @@ def test_never_more_than_max_agents() -> None:
     assert sorted(known(world)) == ["t0", "t8", "t9"]
     assert sorted(ledger.by_endpoint) == [f"https://a{number}.example/" for number in (0, 8, 9)]
     assert len(ledger._by_document) == 3
+
+
+def test_an_agent_that_leaves_takes_its_discovery_along() -> None:
+    """That its card could not be had accuses nobody who calls it again, once nothing else is known of it."""
+    world = Whole(max_agents=1)
+    world.says(world.leaves(Method.SEND_MESSAGE))
+    world.card_fails(503)
+    world.says(world.leaves(Method.SEND_MESSAGE, endpoint="https://other.example/a2a"))
+    world.leaves(Method.SEND_MESSAGE)
+    assert not world.rules()
 
 
 def test_endpoints_are_bounded() -> None:
