@@ -116,16 +116,15 @@ class AiohttpExchange:
 def _dumps(session: Any) -> Callable[[Any], str]:
     """The session's way to write JSON, as text."""
     to_bytes = getattr(session, "_json_serialize_bytes", None)
-    if to_bytes is None:
-        return session.json_serialize  # type: ignore[no-any-return]
-    return lambda value: to_bytes(value).decode()
+    to_text: Callable[[Any], str] = session.json_serialize
+    return to_text if to_bytes is None else lambda value: to_bytes(value).decode()
 
 
 def _find(headers: Any, name: str) -> str | None:
     """The value of a header in anything that aiohttp takes for headers, but for an iterator, which ends by reading."""
     pairs = headers if isinstance(headers, (list, tuple)) else headers.items() if hasattr(headers, "items") else ()
     for key, value in pairs:
-        if key.lower() == name:
+        if str(key).lower() == name:
             return str(value)
     return None
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 import json
 from collections.abc import AsyncIterator
@@ -114,6 +115,18 @@ async def own_encoder_is_asked_once(side: AiohttpSide) -> None:
 
     async with side.session(json_serialize=dumps) as session:
         await tell(side, session.post(side.url("/"), json=CALL))
+
+
+if "json_serialize_bytes" in inspect.signature(aiohttp.ClientSession.__init__).parameters:  # since aiohttp 3.14
+
+    @calls()
+    async def own_encoder_to_bytes_is_asked_once(side: AiohttpSide) -> None:
+        def dumps(document: Any) -> bytes:
+            side.log.append(f"encoded {document}")
+            return json.dumps(document, indent=1).encode()
+
+        async with side.session(json_serialize_bytes=dumps) as session:
+            await tell(side, session.post(side.url("/"), json=CALL))
 
 
 @calls()
