@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai lint format catalogue schema snapshots bench build clean
+.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai lint format catalogue pictures schema snapshots bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -90,8 +90,11 @@ format: $(VENV)/.dev  ## rewrite the sources in the house's format
 catalogue: $(VENV)/.dev  ## write policies/README.md from the rules and their guides
 	$(BIN)/otel-a2a rules --format markdown > policies/README.md
 
-snapshots: $(VENV)/.dev  ## write tests/e2e/snapshots anew; read the difference before you commit it
-	$(BIN)/python -m pytest --update-snapshots tests/e2e/test_trace_snapshots.py
+snapshots: $(VENV)/.dev  ## write the snapshots of the tests anew; read the difference before you commit it
+	$(BIN)/python -m pytest --update-snapshots tests/e2e/test_trace_snapshots.py tests/watch/test_watch_view.py
+
+pictures: $(VENV)/.demo  ## write the pictures of the README, docs/*.svg, by running what they show
+	$(BIN)/python tools/pictures.py
 
 schema: $(VENV)/.dev  ## write docs/finding.schema.json from the model of a line
 	$(BIN)/python -m otel_a2a_exporters.record > docs/finding.schema.json

@@ -14,7 +14,7 @@ from otel_a2a.cli.watch.known import Known
 from otel_a2a.cli.watch.lines import clock, line
 from otel_a2a.cli.watch.view import view
 from tests.conftest import Snapshot
-from tests.watch.facts import AGENT, REVISION_A, REVISION_B, SECOND, redeploy
+from tests.watch.facts import AGENT, REVISION_A, REVISION_B, SECOND, finding, redeploy
 
 
 def text_of(known: Known, height: int = 60, width: int = 120) -> str:
@@ -53,6 +53,13 @@ def test_a_small_terminal_has_the_newest() -> None:
     assert "t-100 " in text and "t-1 " not in text
     assert "rule-100" in text and "rule-1 " not in text
     assert re.search(r"Tasks   the newest \d of 100", text) and re.search(r"Findings   the newest \d of 100", text)
+
+
+def test_findings_are_in_the_order_of_their_time() -> None:
+    """Spans and log events are exported apart, so a finding may come after a newer one."""
+    known = Known()
+    known.learn([finding(2, "later", "x"), finding(1, "sooner", "x")])
+    assert re.search("violation later.*violation sooner", text_of(known), re.DOTALL)
 
 
 @pytest.mark.parametrize("width", [1, 20, 80])

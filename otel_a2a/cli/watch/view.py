@@ -33,7 +33,8 @@ def view(known: Known, height: int) -> RenderableType:
     room = max(6, height - FRAME)
     agents = _newest(known.agents.values(), room // 5)
     tasks = _newest(known.tasks.values(), (room - len(agents)) // 2)
-    findings = _newest(known.findings, (room - len(agents) - len(tasks)) // LINES_OF_FINDING)
+    by_time = sorted(known.findings, key=lambda found: found.finding.at)
+    findings = _newest(by_time, (room - len(agents) - len(tasks)) // LINES_OF_FINDING)
     return Group(
         _title(known),
         _table("Agents", len(known.agents), len(agents), ("agent", "card", "revision", "changes"), map(_agent, agents)),
