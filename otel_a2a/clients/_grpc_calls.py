@@ -154,6 +154,10 @@ def _async_stream(original: Any, eof: object) -> dict[str, Any]:
         watch.reading = True
         try:
             message = await original.read(self)
+        except StopAsyncIteration:
+            # As an intercepted stream of older versions ends.
+            watch.end("eof")
+            raise
         except BaseException as error:
             # Reading and iterating must not be mixed; to try it ends nothing.
             if self.done():

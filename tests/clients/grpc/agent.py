@@ -14,13 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
 from a2a.compat.v0_3 import a2a_v0_3_pb2 as pb_0_3
-from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc as stubs_0_3
 from a2a.types import a2a_pb2 as pb_1_0
-from a2a.types import a2a_pb2_grpc as stubs_1_0
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
@@ -39,7 +38,31 @@ class Dialect:
 
     version: str
     pb: Any
-    stub: Any
+
+    @property
+    def service(self) -> str:
+        return "lf.a2a.v1.A2AService" if self.version == "1.0" else "a2a.v1.A2AService"
+
+    @property
+    def methods(self) -> dict[str, tuple[str, Any, Any]]:
+        """Those that the agent has: kind, request and response."""
+        pb = self.pb
+        card = "GetExtendedAgentCard" if self.version == "1.0" else "GetAgentCard"
+        return {
+            "SendMessage": ("unary_unary", pb.SendMessageRequest, pb.SendMessageResponse),
+            "SendStreamingMessage": ("unary_stream", pb.SendMessageRequest, pb.StreamResponse),
+            "GetTask": ("unary_unary", pb.GetTaskRequest, pb.Task),
+            "CancelTask": ("unary_unary", pb.CancelTaskRequest, pb.Task),
+            card: ("unary_unary", getattr(pb, f"{card}Request"), pb.AgentCard),
+        }
+
+    def stub(self, channel: Any) -> Any:
+        """A stub on any channel. Those that a2a-sdk has made for it need a newer gRPC than we do."""
+        made = {
+            name: getattr(channel, kind)(f"/{self.service}/{name}", _serialised, response.FromString)
+            for name, (kind, _, response) in self.methods.items()
+        }
+        return SimpleNamespace(**made)
 
     def send(self, text: str, *, task_id: str = "", message_id: str = "m1", context_id: str = "") -> Any:
         """A request to send ``text``."""
@@ -82,10 +105,7 @@ class Dialect:
         return kind(task=self.task(word, task_id))
 
 
-DIALECTS = {
-    "1.0": Dialect("1.0", pb_1_0, stubs_1_0.A2AServiceStub),
-    "0.3": Dialect("0.3", pb_0_3, stubs_0_3.A2AServiceStub),
-}
+DIALECTS = {"1.0": Dialect("1.0", pb_1_0), "0.3": Dialect("0.3", pb_0_3)}
 
 
 @dataclass
@@ -222,23 +242,12 @@ def _serialised(message: Any) -> bytes:
 
 
 def _handlers(agent: Agent, dialect: Dialect) -> grpc.GenericRpcHandler:
-    pb, servicer = dialect.pb, _servicer(agent, dialect)
-    card = "GetExtendedAgentCard" if dialect.version == "1.0" else "GetAgentCard"
-    unary = {
-        "SendMessage": pb.SendMessageRequest,
-        "GetTask": pb.GetTaskRequest,
-        "CancelTask": pb.CancelTaskRequest,
-        card: getattr(pb, f"{card}Request"),
-    }
+    servicer = _servicer(agent, dialect)
     methods: dict[str, Any] = {
-        name: grpc.unary_unary_rpc_method_handler(getattr(servicer, name), kind.FromString, _serialised)
-        for name, kind in unary.items()
+        name: getattr(grpc, f"{kind}_rpc_method_handler")(getattr(servicer, name), request.FromString, _serialised)
+        for name, (kind, request, _) in dialect.methods.items()
     }
-    methods["SendStreamingMessage"] = grpc.unary_stream_rpc_method_handler(
-        servicer.SendStreamingMessage, pb.SendMessageRequest.FromString, _serialised
-    )
-    service = "lf.a2a.v1.A2AService" if dialect.version == "1.0" else "a2a.v1.A2AService"
-    return grpc.method_handlers_generic_handler(service, methods)
+    return grpc.method_handlers_generic_handler(dialect.service, methods)
 
 
 def _others(agent: Agent) -> grpc.GenericRpcHandler:
