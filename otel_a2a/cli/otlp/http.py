@@ -101,5 +101,5 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", "0")
         self.end_headers()
 
-    def log_message(self, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 — the name of the base class's parameter
         """Says nothing."""
