@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai lint format catalogue pictures schema snapshots bench build clean
+.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai test-servers lint format catalogue pictures schema snapshots bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
@@ -68,6 +68,9 @@ traceql: tools/traceql/node_modules/.package-lock.json  ## install Grafana's gra
 test-backends: $(VENV)/.dev jaeger prometheus traceql  ## run the tests against real backends; ARGS="-k prometheus" chooses some
 	$(BIN)/python -m pytest tests/backends $(ARGS)
 
+test-servers: $(VENV)/.dev tests/servers/js/node_modules/.package-lock.json  ## run the tests with servers in other languages
+	$(BIN)/python -m pytest tests/servers $(ARGS)
+
 dashboards: $(VENV)/.dev  ## write the dashboards of exporters/grafana anew; needs Python 3.11
 	$(BIN)/mypy --python-version 3.11 exporters/grafana/*.py
 	PYTHONPATH=exporters $(BIN)/python -m grafana
@@ -106,7 +109,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules tests/servers/js/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -152,6 +155,10 @@ $(HOOKS)/.test: $(HOOKS)/.made pyproject.toml constraints/hooks.txt
 tools/traceql/node_modules/.package-lock.json: tools/traceql/package.json tools/traceql/package-lock.json
 	@if command -v npm >/dev/null; then cd tools/traceql && npm ci --silent --no-audit --no-fund && touch ../../$@; \
 	else echo "npm is missing: TraceQL is not checked; the tests that do so are skipped, and fail where CI is set" >&2; fi
+
+tests/servers/js/node_modules/.package-lock.json: tests/servers/js/package.json tests/servers/js/package-lock.json
+	@if command -v npm >/dev/null; then cd $(<D) && npm ci --silent --no-audit --no-fund && touch ../../../$@; \
+	else echo "npm is missing: the tests with a server in JavaScript are skipped" >&2; fi
 
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \
