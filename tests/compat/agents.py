@@ -116,6 +116,8 @@ class Agent:
 
     def __init__(self, handler: type[CleanHandler]) -> None:
         self.texts: list[str] = []
+        self.grpc_target = ""
+        """Where the agent is reached over gRPC; not at all where empty."""
         self._handler = handler
         self._inner: Starlette | None = None
 
@@ -124,9 +126,13 @@ class Agent:
             self._inner = self._application(str(Request(scope).base_url).rstrip("/"))
         await self._inner(scope, receive, send)
 
+    def handler(self, base: str) -> CleanHandler:
+        """A request handler, with a store of its own: event loops cannot share one."""
+        return self._handler(card_of(base, self.grpc_target), self.texts)
+
     def _application(self, base: str) -> Starlette:
-        card = card_of(base)
-        handler = self._handler(card, self.texts)
+        card = card_of(base, self.grpc_target)
+        handler = self.handler(base)
         draft = DraftTasks(self.texts, only_id=REUSED if self._handler is FaultyHandler else "")
         return Starlette(
             routes=[
@@ -139,12 +145,13 @@ class Agent:
         )
 
 
-def card_of(base: str) -> AgentCard:
-    """The card of an agent at ``base``."""
+def card_of(base: str, grpc_target: str = "") -> AgentCard:
+    """The card of an agent at ``base``, and over gRPC at ``grpc_target`` where there is one."""
+    places = {"JSONRPC": f"{base}/", "HTTP+JSON": f"{base}/rest"} | ({"GRPC": grpc_target} if grpc_target else {})
     interfaces = [
-        AgentInterface(url=f"{base}/{path}", protocol_binding=binding, protocol_version=version)
+        AgentInterface(url=url, protocol_binding=binding, protocol_version=version)
         for version in ("1.0", "0.3")
-        for binding, path in (("JSONRPC", ""), ("HTTP+JSON", "rest"))
+        for binding, url in places.items()
     ]
     return AgentCard(
         name="lives",

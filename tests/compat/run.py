@@ -8,6 +8,7 @@ was otherwise. What was seen is kept as JSON in ``.compat/results``, from which 
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import subprocess
@@ -24,6 +25,7 @@ from otel_a2a.cli.demo.programs import clean_environment
 from otel_a2a.cli.demo.receiver import Receiver
 from tests.compat.agents import Agent, CleanHandler, FaultyHandler
 from tests.compat.environments import PLACE, ROOT, CannotInstall, python_of
+from tests.compat.grpc_agent import serve_grpc
 from tests.compat.matrix import Row, rows
 from tests.support.servers import serve
 
@@ -151,7 +153,8 @@ def _run(
     """
     launcher = python.with_name("opentelemetry-instrument")
     module = f"tests.compat.programs.{row.program}"
-    with serve(agent) as base, Receiver() as receiver, tempfile.TemporaryDirectory() as folder:
+    over_grpc = serve_grpc(agent) if transport == "GRPC" else contextlib.nullcontext()
+    with over_grpc, serve(agent) as base, Receiver() as receiver, tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told.json")
         environment = (
             clean_environment()

@@ -20,10 +20,19 @@ def row_of(name: str) -> Row:
     return next(row for row in rows([]) if row.name == name)
 
 
-@pytest.mark.parametrize("name", ["a2a-sdk", "raw httpx2", "raw requests", "raw aiohttp"])
-def test_a_client_passes(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "transport"),
+    [
+        ("a2a-sdk", "JSONRPC"),
+        ("a2a-sdk", "GRPC"),
+        ("raw httpx2", "JSONRPC"),
+        ("raw requests", "JSONRPC"),
+        ("raw aiohttp", "JSONRPC"),
+    ],
+)
+def test_a_client_passes(name: str, transport: str) -> None:
     """Clean life, faulty agent and refused send: as the table says, with every step that the client can do."""
-    outcome = run.run(row_of(name), HERE, "JSONRPC")
+    outcome = run.run(row_of(name), HERE, transport)
     assert not outcome.problems
     assert outcome.steps == ["send", "stream", "ask", "poll", "cancel"]
     assert outcome.revisions == 1

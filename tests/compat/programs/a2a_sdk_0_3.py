@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import grpc.aio
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.helpers import create_text_message_object
@@ -19,12 +20,13 @@ class Sdk:
     async def open(self, base: str, transport: str) -> None:
         self.http = httpx.AsyncClient(timeout=20)
         self.card = await A2ACardResolver(self.http, base).get_agent_card()
-        self.transport = TransportProtocol.jsonrpc if transport == "JSONRPC" else TransportProtocol.http_json
+        self.transport = TransportProtocol(transport)
         self.task_id = ""
 
     def client(self, *, streaming: bool) -> Any:
         config = ClientConfig(
             httpx_client=self.http,
+            grpc_channel_factory=grpc.aio.insecure_channel,
             streaming=streaming,
             supported_transports=[self.transport],
             use_client_preference=True,
@@ -53,9 +55,11 @@ class Sdk:
 
     async def cancel(self) -> None:
         client = self.client(streaming=True)
+        canceled = False
         async for task, _ in client.send_message(create_text_message_object(content="slow")):
-            await client.cancel_task(TaskIdParams(id=task.id))
-            break
+            if not canceled:
+                await client.cancel_task(TaskIdParams(id=task.id))
+            canceled = True
 
     async def close(self) -> None:
         await self.http.aclose()

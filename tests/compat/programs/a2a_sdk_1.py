@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
+import grpc.aio
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest
@@ -23,7 +24,12 @@ class Sdk:
         self.task_id = ""
 
     def client(self, *, streaming: bool) -> Any:
-        config = ClientConfig(httpx_client=self.http, streaming=streaming, supported_protocol_bindings=[self.transport])
+        config = ClientConfig(
+            httpx_client=self.http,
+            grpc_channel_factory=grpc.aio.insecure_channel,
+            streaming=streaming,
+            supported_protocol_bindings=[self.transport],
+        )
         return ClientFactory(config).create(self.card)
 
     async def say(self, text: str, *, streaming: bool = False, task_id: str = "") -> Any:
@@ -49,9 +55,11 @@ class Sdk:
     async def cancel(self) -> None:
         message = Message(message_id=str(uuid4()), role=Role.ROLE_USER, parts=[Part(text="slow")])
         client = self.client(streaming=True)
+        canceled = False
         async for event in client.send_message(SendMessageRequest(message=message)):
-            await client.cancel_task(CancelTaskRequest(id=event.task.id))
-            break
+            if not canceled:
+                await client.cancel_task(CancelTaskRequest(id=event.task.id))
+            canceled = True
 
     async def close(self) -> None:
         await self.http.aclose()
