@@ -9,7 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.compat.matrix import Row, tomllib
+from tests.compat.matrix import Row
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / ".compat"

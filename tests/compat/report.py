@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.compat.environments import ROOT
-from tests.compat.matrix import rows
+from tests.compat.matrix import Row, rows
 from tests.compat.run import RESULTS
 
 DOCUMENT = ROOT / "docs" / "compatibility.md"
@@ -25,7 +25,7 @@ REFUSED = """
 ## What a user sees of a refused send
 
 In mode `raise` a call that crosses a boundary does not leave. Many frameworks catch the exception and turn it into an
-answer of their own; the side effect does not happen all the same.
+answer of their own; the refused call does not reach the agent all the same (but see the note on python-a2a).
 
 | client | version | what its user gets |
 |---|---|---|
@@ -34,7 +34,7 @@ answer of their own; the side effect does not happen all the same.
 
 def main() -> None:
     """Write the document."""
-    results = [_result(row.key) for row in rows([])]
+    results = [_result(row) for row in rows([])]
     known = [result for result in results if result]
     ran = [result for result in known if result["outcomes"]]
     text = HEAD + "".join(map(_line, ran)) + REFUSED + "".join(map(_refused, ran))
@@ -49,9 +49,12 @@ def main() -> None:
     print(f"{DOCUMENT}: {len(ran)} clients ran, {len(left)} cannot, {len(results) - len(known)} have no result")
 
 
-def _result(key: str) -> dict[str, Any]:
-    path: Path = RESULTS / f"{key}.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+def _result(row: Row) -> dict[str, Any]:
+    """What was run, with the remarks that the matrix has now; empty where nothing was."""
+    path: Path = RESULTS / f"{row.key}.json"
+    if not path.exists():
+        return {}
+    return {**json.loads(path.read_text("utf-8")), "seen": row.seen, "gaps": row.gaps, "not_run": row.not_run}
 
 
 def _line(result: dict[str, Any]) -> str:
