@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from otel_a2a import operation, semconv
+from otel_a2a import open_calls, operation, semconv
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import GrpcStatus, MessageExchange
 from otel_a2a.observations import CallStarted, Observation
@@ -61,6 +61,7 @@ class MessageOperation(ObservedCall):
             return None
         # From here on the agent has answered, and whatever ends the call breaks a stream.
         self._status = 200
+        open_calls.add(self)
         self.error = self._judge_message(message, responses.read_event_message)
         return self.error
 

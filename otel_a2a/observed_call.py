@@ -13,7 +13,7 @@ from typing import Any, Final
 from opentelemetry import trace
 from opentelemetry.context import Context
 
-from otel_a2a import binding
+from otel_a2a import binding, open_calls
 from otel_a2a.attached import Attached
 from otel_a2a.config import names_host
 from otel_a2a.engine.findings import Finding
@@ -42,6 +42,7 @@ class ObservedCall:
     """One call or card fetch, from its request to the end of its answer. Used by one task or thread at a time."""
 
     __slots__ = (
+        "__weakref__",
         "_attributes",
         "_context",
         "_ended",
@@ -234,6 +235,7 @@ class ObservedCall:
         if self._ended:
             return
         self._ended = True
+        open_calls.discard(self)
         try:
             self._write(error_type)
         except Exception as error:

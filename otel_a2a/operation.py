@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
-from otel_a2a import binding, semconv
+from otel_a2a import binding, open_calls, semconv
 from otel_a2a.attached import is_inside
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import Exchange
@@ -44,7 +44,7 @@ def start(runtime: Runtime) -> None:
     """Begin to look at calls."""
     global _runtime
     _runtime = runtime
-    atexit.register(runtime.worker.drain)
+    atexit.register(_end, runtime)
 
 
 def stop() -> None:
@@ -53,7 +53,12 @@ def stop() -> None:
     runtime, _runtime = _runtime, None
     if runtime is not None:
         runtime.stop()
-        atexit.unregister(runtime.worker.drain)
+        atexit.unregister(_end)
+
+
+def _end(runtime: Runtime) -> None:
+    open_calls.end_all(CLOSED_EARLY)
+    runtime.worker.drain()
 
 
 def running() -> Runtime | None:
@@ -191,6 +196,7 @@ class Operation(ObservedCall):
     def _new_reader(self) -> bodies.BodyReader:
         # A stream may be forgotten, and a finaliser must not be the one that starts a thread.
         self._runtime.worker.start()
+        open_calls.add(self)
         self._reader = bodies.body_reader(
             self._header("content-type"), self._header("content-encoding"), self._runtime.settings.max_body
         )
