@@ -4,15 +4,15 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai test-neighbours test-servers lint format catalogue pictures schema snapshots bench build clean
+.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai test-servers lint format catalogue pictures schema snapshots bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
 OLDEST_HTTPX := .venv-oldest-httpx
 HOOKS := .venv-hooks
 CREWAI := .venv-crewai
-NEIGHBOURS := .venv-neighbours
 JAEGER := .tools/jaeger
+GO_AGENT := .tools/a2a-go-agent
 LIBRARIES := tests/hooks/libraries
 BIN := $(VENV)/bin
 ARGS ?=
@@ -57,9 +57,6 @@ test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and p
 test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
 	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)
 
-test-neighbours: $(NEIGHBOURS)/.test  ## run the tests beside the instrumentations of others
-	$(NEIGHBOURS)/bin/python -m pytest tests/neighbours $(ARGS)
-
 jaeger:  ## build the Jaeger of the tests into .tools; needs Go, and minutes the first time
 	@if command -v go >/dev/null; then $(MAKE) --no-print-directory $(JAEGER); \
 	else echo "There is no Go here to build Jaeger with: the tests that need Jaeger are skipped."; fi
@@ -72,7 +69,7 @@ traceql: tools/traceql/node_modules/.package-lock.json  ## install Grafana's gra
 test-backends: $(VENV)/.dev jaeger prometheus traceql  ## run the tests against real backends; ARGS="-k prometheus" chooses some
 	$(BIN)/python -m pytest tests/backends $(ARGS)
 
-test-servers: $(VENV)/.dev tests/servers/js/node_modules/.package-lock.json  ## run the tests with servers in other languages
+test-servers: $(VENV)/.dev tests/servers/js/node_modules/.package-lock.json $(GO_AGENT)  ## run the tests with servers in other languages
 	$(BIN)/python -m pytest tests/servers $(ARGS)
 
 dashboards: $(VENV)/.dev  ## write the dashboards of exporters/grafana anew; needs Python 3.11
@@ -113,7 +110,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) $(NEIGHBOURS) .tools tools/traceql/node_modules tests/servers/js/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules tests/servers/js/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -144,7 +141,7 @@ $(OLDEST_HTTPX)/.test: $(OLDEST_HTTPX)/.made pyproject.toml constraints/oldest-h
 	$(OLDEST_HTTPX)/bin/python -m pip install --quiet --disable-pip-version-check -r constraints/oldest-httpx.txt -e .
 	@touch $@
 
-$(HOOKS)/.made $(CREWAI)/.made $(NEIGHBOURS)/.made:
+$(HOOKS)/.made $(CREWAI)/.made:
 	@$(call FIND_PYTHON,$(PYTHON))
 	$(PYTHON) -m venv --clear $(@D)
 	@touch $@
@@ -164,15 +161,13 @@ tests/servers/js/node_modules/.package-lock.json: tests/servers/js/package.json 
 	@if command -v npm >/dev/null; then cd $(<D) && npm ci --silent --no-audit --no-fund && touch ../../../$@; \
 	else echo "npm is missing: the tests with a server in JavaScript are skipped" >&2; fi
 
+$(GO_AGENT): tests/servers/go/main.go tests/servers/go/go.mod tests/servers/go/go.sum
+	@if command -v go >/dev/null; then cd $(<D) && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../../../$@ . && touch ../../../$@; \
+	else echo "Go is missing: the tests with a server in Go are skipped" >&2; fi
+
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \
 		'crewai[a2a]' httpx pytest pytest-asyncio uvicorn
-	@touch $@
-
-$(NEIGHBOURS)/.test: $(NEIGHBOURS)/.made pyproject.toml constraints/neighbours.txt
-	$(NEIGHBOURS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/neighbours.txt -e . \
-		'a2a-sdk[http-server,grpc]' aiohttp grpcio httpx httpx-aiohttp logfire openinference-instrumentation \
-		opentelemetry-instrumentation-{aiohttp-client,grpc,httpx,requests} pytest pytest-asyncio requests uvicorn
 	@touch $@
 
 $(JAEGER): tools/jaeger/go.mod tools/jaeger/go.sum

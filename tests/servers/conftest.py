@@ -7,11 +7,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 JS = Path(__file__).parent / "js"
+GO = Path(__file__).parents[2] / ".tools" / "a2a-go-agent"
 SECONDS = 10
 
 
@@ -28,12 +30,35 @@ def running(*command: str) -> Iterator[str]:
             program.kill()
 
 
-@pytest.fixture(scope="session", params=["1.0", "0.3"])
-def agent(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
-    """Base URL and A2A version of an agent on a2a-js; the test is skipped where there is no Node."""
+@dataclass(frozen=True)
+class Agent:
+    """An agent that is up: its base URL, and what it speaks."""
+
+    base: str
+    version: str
+    bindings: tuple[str, ...]
+
+
+def _js(version: str) -> tuple[str, ...]:
     if shutil.which("node") is None:
         pytest.skip("needs Node")
     if not (JS / "node_modules").is_dir():
         pytest.fail("needs the packages of tests/servers/js: make test-servers")
-    with running("node", str(JS / "agent.mjs"), request.param) as base:
-        yield base, request.param
+    return "node", str(JS / "agent.mjs"), version
+
+
+def _go() -> tuple[str, ...]:
+    if not GO.is_file():
+        if shutil.which("go") is None:
+            pytest.skip("needs Go")
+        pytest.fail("needs the agent of tests/servers/go: make test-servers")
+    return (str(GO),)
+
+
+@pytest.fixture(scope="session", params=["js-1.0", "js-0.3", "go-0.3"])
+def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
+    """An agent of each SDK and version; the test is skipped where there is no such language."""
+    language, version = request.param.split("-")
+    command, bindings = (_js(version), ("JSONRPC", "HTTP+JSON")) if language == "js" else (_go(), ("JSONRPC",))
+    with running(*command) as base:
+        yield Agent(base, version, bindings)

@@ -9,6 +9,7 @@ from a2a.server.routes import create_agent_card_routes
 from starlette.applications import Starlette
 
 from otel_a2a import semconv
+from tests.servers.conftest import Agent
 from tests.support.servers import serve
 from tests.support.telemetry import Telemetry
 
@@ -25,24 +26,22 @@ def revisions(telemetry: Telemetry) -> list[str]:
     return [str(revision) for revision in found if revision]
 
 
-def test_the_revision_is_that_of_the_card(agent: tuple[str, str]) -> None:
+def test_the_revision_is_that_of_the_card(agent: Agent) -> None:
     """Fetched twice from each of the well-known paths in each style, the card has one revision."""
-    base, _ = agent
     telemetry = Telemetry()
     with telemetry.instrumented(strictness="raise"):
         for path, style in [(path, style) for path in PATHS for style in STYLES] * 2:
-            assert httpx.get(base + path, headers={"A2A-Version": style}).status_code == 200
+            assert httpx.get(agent.base + path, headers={"A2A-Version": style}).status_code == 200
     found = revisions(telemetry)
     assert len(found) == 8 and len(set(found)) == 1
     assert telemetry.findings() == []
 
 
-def test_the_sdk_for_python_writes_the_same_revision(agent: tuple[str, str]) -> None:
+def test_the_sdk_for_python_writes_the_same_revision(agent: Agent) -> None:
     """The same card, read and written down anew by the SDK for Python, has the same revision, though other bytes."""
-    base, _ = agent
     telemetry = Telemetry()
     with telemetry.instrumented(strictness="raise"):
-        theirs = httpx.get(base + PATHS[0])
+        theirs = httpx.get(agent.base + PATHS[0])
         with serve(Starlette(routes=create_agent_card_routes(parse_agent_card(theirs.json())))) as ours:
             rewritten = httpx.get(ours + PATHS[0])
     assert theirs.content != rewritten.content

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import pytest
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.types import CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest, TaskState
 
 from otel_a2a import semconv
+from tests.servers.conftest import Agent
 from tests.support.telemetry import Telemetry
 
 SECONDS = 10
@@ -63,19 +63,18 @@ async def live(base: str, binding: str) -> None:
                 assert canceled.status.state == TaskState.TASK_STATE_CANCELED
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
-async def test_a_clean_life_gives_no_finding(agent: tuple[str, str], binding: str) -> None:
+async def test_a_clean_life_gives_no_finding(agent: Agent) -> None:
     """In mode raise nothing is raised and nothing found, and each call's span has the state and the card's revision."""
-    base, version = agent
-    telemetry = Telemetry()
-    with telemetry.instrumented(strictness="raise"):
-        await live(base, binding)
+    for binding in agent.bindings:
+        telemetry = Telemetry()
+        with telemetry.instrumented(strictness="raise"):
+            await live(agent.base, binding)
 
-    assert telemetry.findings() == []
-    told = [dict(span.attributes or {}) for span in telemetry.ours()]
-    calls = [attributes for attributes in told if attributes.keys() >= SEEN]
-    assert len(calls) == CALLS
-    states = {str(call[semconv.A2A_TASK_STATE]) for call in calls}
-    assert states == {"TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_CANCELED"}
-    assert len({str(call[semconv.CARD_REVISION_ID]) for call in calls}) == 1
-    assert {str(call[semconv.A2A_PROTOCOL_VERSION]) for call in calls} == {version}
+        assert telemetry.findings() == [], binding
+        told = [dict(span.attributes or {}) for span in telemetry.ours()]
+        calls = [attributes for attributes in told if attributes.keys() >= SEEN]
+        assert len(calls) == CALLS, binding
+        states = {str(call[semconv.A2A_TASK_STATE]) for call in calls}
+        assert states == {"TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_CANCELED"}, binding
+        assert len({str(call[semconv.CARD_REVISION_ID]) for call in calls}) == 1, binding
+        assert {str(call[semconv.A2A_PROTOCOL_VERSION]) for call in calls} == {agent.version}, binding
