@@ -4,13 +4,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai test-servers lint format catalogue pictures schema snapshots bench build clean
+.PHONY: help jaeger prometheus traceql test-backends dashboards setup demo status test test-oldest test-hooks test-crewai test-neighbours test-servers lint format catalogue pictures schema snapshots bench build clean
 
 VENV := .venv
 OLDEST := .venv-oldest
 OLDEST_HTTPX := .venv-oldest-httpx
 HOOKS := .venv-hooks
 CREWAI := .venv-crewai
+NEIGHBOURS := .venv-neighbours
 JAEGER := .tools/jaeger
 GO_AGENT := .tools/a2a-go-agent
 LIBRARIES := tests/hooks/libraries
@@ -56,6 +57,9 @@ test-hooks: $(HOOKS)/.test  ## run the tests of the hooks with a2a-sdk 0.3 and p
 
 test-crewai: $(CREWAI)/.test  ## run the tests of the hook with crewAI, which takes minutes to install
 	CREWAI_DISABLE_TELEMETRY=true $(CREWAI)/bin/python -m pytest -W default $(LIBRARIES)/test_crewai.py $(ARGS)
+
+test-neighbours: $(NEIGHBOURS)/.test  ## run the tests beside the instrumentations of others
+	$(NEIGHBOURS)/bin/python -m pytest tests/neighbours $(ARGS)
 
 jaeger:  ## build the Jaeger of the tests into .tools; needs Go, and minutes the first time
 	@if command -v go >/dev/null; then $(MAKE) --no-print-directory $(JAEGER); \
@@ -110,7 +114,7 @@ build: $(VENV)/.dev  ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:  ## remove what the other targets made
-	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) .tools tools/traceql/node_modules tests/servers/js/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .compat $(VENV) $(OLDEST) $(OLDEST_HTTPX) $(HOOKS) $(CREWAI) $(NEIGHBOURS) .tools tools/traceql/node_modules tests/servers/js/node_modules dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: a set-up is repeated only when what it depends on has changed.
@@ -141,7 +145,7 @@ $(OLDEST_HTTPX)/.test: $(OLDEST_HTTPX)/.made pyproject.toml constraints/oldest-h
 	$(OLDEST_HTTPX)/bin/python -m pip install --quiet --disable-pip-version-check -r constraints/oldest-httpx.txt -e .
 	@touch $@
 
-$(HOOKS)/.made $(CREWAI)/.made:
+$(HOOKS)/.made $(CREWAI)/.made $(NEIGHBOURS)/.made:
 	@$(call FIND_PYTHON,$(PYTHON))
 	$(PYTHON) -m venv --clear $(@D)
 	@touch $@
@@ -168,6 +172,12 @@ $(GO_AGENT): tests/servers/go/main.go tests/servers/go/go.mod tests/servers/go/g
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \
 		'crewai[a2a]' httpx pytest pytest-asyncio uvicorn
+	@touch $@
+
+$(NEIGHBOURS)/.test: $(NEIGHBOURS)/.made pyproject.toml constraints/neighbours.txt
+	$(NEIGHBOURS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/neighbours.txt -e . \
+		'a2a-sdk[http-server,grpc]' aiohttp grpcio httpx httpx-aiohttp logfire openinference-instrumentation \
+		opentelemetry-instrumentation-{aiohttp-client,grpc,httpx,requests} pytest pytest-asyncio requests uvicorn
 	@touch $@
 
 $(JAEGER): tools/jaeger/go.mod tools/jaeger/go.sum
