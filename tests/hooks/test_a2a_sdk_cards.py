@@ -167,7 +167,7 @@ async def test_streams_remain_what_they_were(telemetry: Telemetry) -> None:
     with agent(telemetry) as (_, base):
         async with client_of(base) as (client, _, _):
             request = SendMessageRequest(message=new_text_message("x", role=Role.ROLE_USER))
-            events = client.send_message(request)
+            events: Any = client.send_message(request)
             assert inspect.isasyncgen(events) and isinstance(events, AsyncIterator)
             await anext(events)
             assert binding.current_card() is None

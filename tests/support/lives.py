@@ -34,15 +34,15 @@ class Timeline:
         self.begin = begin
         self.now = 0.0
         self._start = world.clock.now
-        self._queue: list[tuple[float, int, Callable[[], None]]] = []
+        self._queue: list[tuple[float, int, Callable[[], object]]] = []
         self.numbers = itertools.count(1)
         self.cards: dict[str, Card] = {}
         """By the endpoint of their agents."""
 
-    def at(self, time: float, act: Callable[[], None]) -> None:
+    def at(self, time: float, act: Callable[[], object]) -> None:
         heapq.heappush(self._queue, (time, next(self.numbers), act))
 
-    def later(self, seconds: float, act: Callable[[], None]) -> None:
+    def later(self, seconds: float, act: Callable[[], object]) -> None:
         self.at(self.now + seconds, act)
 
     def play(self, until: float = math.inf) -> None:
