@@ -14,11 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from otel_a2a.clients import CLIENTS
+from otel_a2a.clients import CLIENTS, DISTRIBUTIONS
 
 ROOT = Path(__file__).parent.parent
-DISTRIBUTIONS = {"grpc": "grpcio"}
-"""Libraries that are installed under another name than they are imported by."""
 PACKAGES = ("otel_a2a", "otel_a2a_policies", "otel_a2a_exporters")
 
 needs_sources = pytest.mark.skipif(not (ROOT / "otel_a2a").is_dir(), reason="needs the sources")

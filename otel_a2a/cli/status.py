@@ -120,7 +120,10 @@ def _clients() -> list[dict[str, Any]]:
         except Exception:  # not installed, or broken: it is then not patched, which is the answer
             continue
     patched = {client.name: client.patched for client in clients.status()}
-    return [{"name": name, "installed": _installed(name), "patched": patched[name]} for name in clients.CLIENTS]
+    return [
+        {"name": name, "installed": _installed(clients.DISTRIBUTIONS.get(name, name)), "patched": patched[name]}
+        for name in clients.CLIENTS
+    ]
 
 
 def _hooks() -> list[dict[str, Any]]:

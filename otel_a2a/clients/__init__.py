@@ -23,6 +23,9 @@ CLIENTS: Final = {
 }
 """Name of the library, which is also its name in settings, to the module that knows it."""
 
+DISTRIBUTIONS: Final = {"grpc": "grpcio"}
+"""Libraries that are installed under another name than they are imported by."""
+
 NEIGHBOURS: Final = {
     "opentelemetry.instrumentation.grpc.grpcext._interceptor": "otel_a2a.clients._contrib_grpc",
     "opentelemetry.instrumentation.requests": "otel_a2a.clients._contrib_requests",
