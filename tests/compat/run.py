@@ -169,7 +169,7 @@ def _run(
         result = subprocess.run(
             [launcher, python, "-m", module, phase, base, transport, told],
             env=environment,
-            cwd=PLACE,
+            cwd=folder,
             capture_output=True,
             text=True,
             check=False,
