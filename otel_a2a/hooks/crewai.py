@@ -88,7 +88,7 @@ def _task_of(event: Any) -> str:
     if event.task_id and engine.endpoint_of(event.task_id):
         return str(event.task_id)
     call = operation.last_call()
-    # Calls over gRPC are not seen: the last one seen may be of another turn, to another agent.
+    # Some calls are not seen: the last one that was may be of another turn, to another agent.
     if call is None or (event.endpoint and urls.server(event.endpoint)[0] != call.server_address):
         return ""
     return call.answered_task or call.task_id
