@@ -47,13 +47,20 @@ def governing(agent: Agent | None, endpoint: str, tenant: str) -> CardDocument |
 
 def relied_on(agent: Agent | None, asked: CallStarted | CardRequested) -> CardVersion | None:
     """What the application's card says: the one that its client is bound to, else the card in force (design §3)."""
+    tenant = asked.tenant if isinstance(asked, CallStarted) else ""
+    return held_version(agent, asked, governing(agent, asked.endpoint, tenant))
+
+
+def held_version(
+    agent: Agent | None, asked: CallStarted | CardRequested, in_force: CardDocument | None
+) -> CardVersion | None:
+    """The same where the card in force is known already."""
     bound = asked.bound if isinstance(asked, CallStarted) else None
     if bound is not None and agent is not None:
         for document in agent.documents.values():
             for version in reversed(document.history):
                 if document.key[0] == bound.url and version.revision == bound.revision:
                     return version
-    in_force = governing(agent, asked.endpoint, asked.tenant if isinstance(asked, CallStarted) else "")
     return in_force.current if in_force is not None else None
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import apply
 from otel_a2a.engine.apply.calls import answer_withheld
-from otel_a2a.engine.cards import governing, relied_on
+from otel_a2a.engine.cards import governing, held_version
 from otel_a2a.engine.clock import Clock, SystemClock
 from otel_a2a.engine.deadlines import Deadlines, settle
 from otel_a2a.engine.findings import Finding, Level, Strictness
@@ -259,7 +259,7 @@ class Engine:
             verdict.task = view.task
             agent = self.ledger.agent(observation.endpoint)
             verdict.document = governing(agent, observation.endpoint, observation.tenant)
-            verdict.held = relied_on(agent, observation)
+            verdict.held = held_version(agent, observation, verdict.document)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)
         return verdict
