@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from otel_a2a.engine.worker import Worker
+from tests.support.threads import threads_of_ours
 
 PATIENCE = 20.0
 """Seconds that nothing here takes, unless it hangs."""
@@ -25,10 +26,6 @@ def worker() -> Iterator[Worker]:
     made = Worker()
     yield made
     made.stop()
-
-
-def threads() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name == "otel-a2a"]
 
 
 def test_deferred_work_is_done_by_the_thread(worker: Worker) -> None:
@@ -83,14 +80,14 @@ def test_work_that_fails_does_not_end_the_thread(worker: Worker) -> None:
 
 def test_started_twice_it_is_one_thread(worker: Worker) -> None:
     """However many start it, at once or one after the other, one thread runs."""
-    before = len(threads())
+    before = threads_of_ours()
     starters = [threading.Thread(target=worker.start) for _ in range(16)]
     for each in starters:
         each.start()
     for each in starters:
         each.join(PATIENCE)
     worker.start()
-    assert len(threads()) == before + 1
+    assert len(threads_of_ours() - before) == 1
 
 
 def test_a_finaliser_that_starts_it_while_it_is_started(worker: Worker) -> None:
@@ -112,12 +109,12 @@ def test_a_finaliser_that_starts_it_while_it_is_started(worker: Worker) -> None:
 def test_stopped_it_has_done_what_was_waiting(worker: Worker) -> None:
     """Nothing that was put away before the end is lost, and the thread is gone."""
     done: list[int] = []
-    before = len(threads())
+    before = threads_of_ours()
     worker.start()
     for number in range(100):
         worker.defer(lambda number=number: done.append(number))  # type: ignore[misc]
     worker.stop()
-    assert sorted(done) == list(range(100)) and len(threads()) == before
+    assert sorted(done) == list(range(100)) and threads_of_ours() <= before
 
 
 def test_stopped_and_started_again(worker: Worker) -> None:
@@ -135,7 +132,7 @@ def test_a_drain_leaves_the_thread_its_word_to_end(worker: Worker) -> None:
     """A call that drains while the thread is asked to end does not take that word away."""
     busy, free = threading.Event(), threading.Event()
     worker.start()
-    (thread,) = [each for each in threads() if each is worker._thread]
+    (thread,) = [each for each in threads_of_ours() if each is worker._thread]
 
     def work() -> None:
         busy.set()

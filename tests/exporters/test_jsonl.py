@@ -20,6 +20,7 @@ import pytest
 
 from otel_a2a_exporters.jsonl import FLUSH_SECONDS, QUEUE, FileExporter
 from tests.exporters.findings import finding, lines_of
+from tests.support.threads import threads_of_ours
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -95,11 +96,11 @@ def test_what_is_in_the_file_stays_there(exporter: FileExporter, path: Path) -> 
 
 def test_threads_share_one_writer(exporter: FileExporter, path: Path) -> None:
     """Many threads at once: one more thread, and every line whole."""
-    before = threading.active_count()
+    before = threads_of_ours()
     with ThreadPoolExecutor(16) as pool:
         for number in range(1600):
             pool.submit(exporter.export, finding(task_id=f"t-{number}"), None)
-    assert threading.active_count() <= before + 1
+    assert len(threads_of_ours() - before) == 1
     exporter.close()
     assert {line["task_id"] for line in lines_of(path)} == {f"t-{number}" for number in range(1600)}
 

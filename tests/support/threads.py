@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that run at once, and a deadlock that fails instead of hanging."""
+"""Threads: many at once, where a deadlock fails instead of hanging, and those that the plugin runs."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def together(work: Callable[[int], None], threads: int = THREADS) -> None:
         sys.setswitchinterval(usual)
     assert not any(each.is_alive() for each in running), "a deadlock"
     assert not failed, failed
+
+
+def threads_of_ours() -> set[threading.Thread]:
+    """The plugin's threads that are alive. All of a process' threads say nothing: servers and clients end theirs when
+    they like."""
+    return {each for each in threading.enumerate() if each.name == "otel-a2a"}
