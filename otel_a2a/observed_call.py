@@ -13,7 +13,7 @@ from typing import Any, Final
 from opentelemetry import trace
 from opentelemetry.context import Context
 
-from otel_a2a import binding, open_calls
+from otel_a2a import binding, open_calls, refusals
 from otel_a2a.attached import Attached
 from otel_a2a.config import names_host
 from otel_a2a.engine.findings import Finding
@@ -100,7 +100,7 @@ class ObservedCall:
         except Exception as fault:
             self._runtime.internal_error("request", fault)
         if error is not None:
-            self.error = error
+            self._refuse(error)
             self._finish(type(error).__name__)
             raise error
 
@@ -178,6 +178,10 @@ class ObservedCall:
         )
         return verdict.error
 
+    def _refuse(self, error: A2APolicyError) -> None:
+        self.error = error
+        refusals.note(error, self._exchange)
+
     # --- the end
 
     def end(self, reason: str, error: BaseException | None = None) -> None:
@@ -200,7 +204,7 @@ class ObservedCall:
             self._runtime.internal_error("end", fault)
         self._finish(type(refusal).__name__ if refusal is not None else self._error_type)
         if refusal is not None:
-            self.error = refusal
+            self._refuse(refusal)
             raise refusal
 
     def end_later(self, reason: str) -> None:

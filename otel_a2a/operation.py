@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
-from otel_a2a import binding, open_calls, semconv
+from otel_a2a import binding, open_calls, refusals, semconv
 from otel_a2a.attached import is_inside
 from otel_a2a.errors import A2APolicyError
 from otel_a2a.exchange import Exchange
@@ -88,10 +88,13 @@ def begin_as(kind: type[Call], exchange: Exchange, replayed_on: Runtime | None =
     if runtime is None:
         return None
     try:
-        operation = _open(runtime, exchange, kind) if _may_matter(runtime, exchange) else None
+        refusal = refusals.standing(exchange)
+        operation = _open(runtime, exchange, kind) if refusal is None and _may_matter(runtime, exchange) else None
     except Exception as error:
         runtime.internal_error("request", error)
         return None
+    if refusal is not None:
+        raise refusal
     if operation is not None:
         operation.judge_request()
     return operation
@@ -171,6 +174,7 @@ class Operation(ObservedCall):
         error = self._judge_answer(content)
         self._finish(type(error).__name__ if error is not None else self._error_type)
         if error is not None:
+            self._refuse(error)
             raise error
 
     def feed(self, chunk: bytes) -> int | None:
@@ -185,7 +189,7 @@ class Operation(ObservedCall):
             for index, event in enumerate(reader.feed(chunk)):
                 error = self._judge_event(event)
                 if error is not None:
-                    self.error = error
+                    self._refuse(error)
                     return reader.cut(index)
         except Exception as fault:
             self._runtime.internal_error("stream", fault)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """python-a2a: its client answers a failed read with a task that has FAILED, a failed cancel with one that is CANCELED,
 and an answer that it cannot parse with one that is COMPLETED (0.5). The agent said none of it.
+
+A message it tries to send in one way after the other, whatever was raised before: a refusal ends that.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ import ast
 from types import ModuleType
 from typing import Any, Final
 
-from otel_a2a import patching
+from otel_a2a import patching, refusals
 from otel_a2a.hooks._tell import notice, state_of, tell_state
 from otel_a2a.observations import Reason
 from otel_a2a.patching import Method, Patch
 
 METHODS: Final = ("get_task", "cancel_task")
+SEND: Final = "send_message"
 OWN_WORDS: Final = ("Failed to get task from ", "Failed to cancel task on ")
 """How the library begins the message of a task that it made up."""
 MAX_TEXT: Final = 20_000
@@ -30,9 +33,10 @@ def install(module: ModuleType) -> list[Patch]:
     client = getattr(module, "A2AClient", None)
     if not isinstance(client, type):
         raise patching.PatchPointMissing(f"{module.__name__} has no A2AClient")
-    for name in METHODS:
+    for name in (*METHODS, SEND):
         patching.find(client, name)
-    return [patching.install(client, name, _returning) for name in METHODS]
+    returning = [patching.install(client, name, _returning) for name in METHODS]
+    return [*returning, patching.install(client, SEND, _sending)]
 
 
 def _returning(patch: Patch) -> Method:
@@ -44,6 +48,18 @@ def _returning(patch: Patch) -> Method:
         task = original(self, *args, **kwargs)
         notice(_returned, args[0] if args else kwargs.get("task_id"), task)
         return task
+
+    return call
+
+
+def _sending(patch: Patch) -> Method:
+    original = patch.original
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not patch.active:
+            return original(self, *args, **kwargs)
+        with refusals.one_call():
+            return original(self, *args, **kwargs)
 
     return call
 
