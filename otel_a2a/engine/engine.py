@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Protocol
@@ -21,44 +21,29 @@ from otel_a2a.engine.apply.calls import answer_withheld
 from otel_a2a.engine.cards import governing, held_version
 from otel_a2a.engine.clock import Clock, SystemClock
 from otel_a2a.engine.deadlines import Deadlines, settle
-from otel_a2a.engine.findings import Finding, Level, Strictness
+from otel_a2a.engine.findings import Finding, Strictness
 from otel_a2a.engine.fork import renew_after_fork
+from otel_a2a.engine.judge import Judge
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.order import drift
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Agent, Disposition, Task
-from otel_a2a.engine.rules import Hit, Rule, View, dispatch
-from otel_a2a.engine.strictness import Policy, is_suppressed
-from otel_a2a.engine.verdict import (
-    Judged,
-    Verdict,
-    action_taken,
-    effective_level,
-    make_finding,
-    may_raise,
-    place,
-    policy_error,
-    request_sent,
-)
+from otel_a2a.engine.rules import Rule
+from otel_a2a.engine.verdict import Judged, Verdict, policy_error, request_sent
+from otel_a2a.engine.view import view_of
 from otel_a2a.observations import (
     STATES,
     TERMINAL,
     ArtifactSeen,
     CallFailed,
     CallStarted,
-    CardFetched,
-    CardRequested,
     DeadlineReached,
-    LocalDecision,
     MessageSeen,
     Method,
     Observation,
-    StateExpected,
     TaskSeen,
 )
 
-INCIDENTS = 10_000
-"""Incidents remembered, so that a repeat is counted and not reported again."""
 NO_STATE: Final = "TASK_STATE_UNSPECIFIED"
 """A2A's own name for a state that nobody has told yet."""
 
@@ -82,8 +67,8 @@ class Engine:
     ) -> None:
         self.settings = settings
         self.rules: tuple[Rule, ...] = tuple(rules)
-        self.policy = Policy(settings)
         self.places = Places(settings)
+        self._judge = Judge(settings, self.places, self.rules, self._report)
         self.exporters: tuple[FindingExporter, ...] = tuple(exporters)
         self.clock: Clock = clock or SystemClock()
         self.ledger = Ledger(
@@ -93,10 +78,7 @@ class Engine:
             lambda agent: self._settings_of(agent).gateway_rewrites_ids,
         )
         self._on_internal_error = on_internal_error
-        self._table = dispatch(self.rules)
-        self._silent = settings.strictness is Strictness.OFF and not any(line.action for line in settings.policy)
         self._sequence = itertools.count(1)
-        self._incidents: OrderedDict[tuple[Any, ...], int] = OrderedDict()
         self._deadlines = Deadlines(self._settings_of)
         self.on_schedule: Callable[[], None] = lambda: None
         """Told, after the lock is released, that something may be due earlier than was known."""
@@ -179,8 +161,9 @@ class Engine:
         def judge(exports: list[tuple[Finding, Any]]) -> None:
             nonlocal found
             observation.seq, observation.at = next(self._sequence), self._read_clock()
-            view = self._view(observation)
-            found = tuple(each.finding for each in self._judge(observation, view, enforce=True, counts=False))
+            view = view_of(self.ledger, observation)
+            judged = self._judge(observation, view, self._now[1], enforce=True, counts=False)
+            found = tuple(each.finding for each in judged)
 
         self._locked(judge)
         return found
@@ -239,8 +222,8 @@ class Engine:
         if not observation.seq:
             observation.seq = next(self._sequence)
         observation.at = self._read_clock()
-        view = self._view(observation)
-        judged = self._judge(observation, view, enforce)
+        view = view_of(self.ledger, observation)
+        judged = self._judge(observation, view, self._now[1], enforce=enforce)
         verdict = Verdict()
         if judged:
             verdict.findings = tuple(each.finding for each in judged)
@@ -272,97 +255,8 @@ class Engine:
             self._report("clock", error)
         return self._now[0]
 
-    def _view(self, observation: Observation) -> View:
-        ledger, now = self.ledger, observation.at
-        if isinstance(observation, CallStarted):
-            agent = ledger.agent(observation.endpoint)
-            return View(agent, ledger.task(agent, observation.tenant, observation.task_id), observation, ledger, now)
-        call: CallStarted | None = getattr(observation, "call", None)
-        if call is not None:
-            agent = ledger.agent(call.endpoint)
-            task_id = getattr(observation, "task_id", "") or call.task_id or call.answered_task
-            return View(agent, ledger.task(agent, call.tenant, task_id), call, ledger, now)
-        if isinstance(observation, CardRequested):
-            return View(ledger.agent(observation.endpoint), None, None, ledger, now)
-        if isinstance(observation, CardFetched):
-            held = ledger.document(observation.request)
-            return View(held[0] if held else None, None, None, ledger, now, held[1] if held else None)
-        task: Task | None = None
-        if isinstance(observation, LocalDecision | StateExpected):
-            task = ledger.find(observation.task_id, observation.endpoint, observation.tenant)
-        elif isinstance(observation, DeadlineReached):
-            task = observation.task
-        elif isinstance(observation, TaskSeen | ArtifactSeen):
-            task = ledger.delivered_to(observation)
-        return View(task.agent if task else None, task, None, ledger, now)
-
-    # --- judging
-
-    def _judge(self, observation: Observation, view: View, enforce: bool, *, counts: bool = True) -> list[Judged]:
-        if self._silent:
-            return []
-        judged: list[Judged] = []
-        settings = self._settings_at(observation, view)
-        for rule in self._table.get(type(observation), ()):
-            try:
-                for hit in rule.function(observation, view, settings):
-                    decided = self._decide(rule, hit, observation, view, settings, enforce, counts)
-                    if decided is not None:
-                        judged.append(decided)
-            except Exception as error:
-                self._report(f"rule {rule.name}", error)
-        return judged
-
-    def _settings_at(self, observation: Observation, view: View) -> Settings:
-        return self.places.at(*place(observation, view)) if self.settings.agents else self.settings
-
     def _settings_of(self, agent: Agent) -> Settings:
         return self.places.at(agent.address, agent.label)
-
-    def _decide(
-        self,
-        rule: Rule,
-        hit: Hit,
-        observation: Observation,
-        view: View,
-        settings: Settings,
-        enforce: bool,
-        counts: bool,
-    ) -> Judged | None:
-        host, label = place(observation, view)
-        configured = self.policy.action(rule.name, host, label)
-        if configured is Strictness.OFF or is_suppressed(rule.name):
-            return None
-        level = effective_level(rule, hit, self.policy, host, label)
-        raisable = enforce and may_raise(rule, hit, observation, view, settings)
-        action, would_raise = action_taken(configured, level, settings, raisable)
-        count = self._count(rule, hit, view, level) if counts else 1
-        finding = make_finding(
-            rule,
-            hit,
-            observation,
-            view,
-            level=level,
-            action=action,
-            would_raise=would_raise,
-            count=count,
-            now_ns=self._now[1],
-        )
-        return Judged(finding, rule, hit, fresh=count == 1)
-
-    def _count(self, rule: Rule, hit: Hit, view: View, level: Level) -> int:
-        task = hit.task or view.task
-        agent = view.agent or (task.agent if task else None)
-        of_task = (task.tenant, task.task_id) if task is not None and not hit.per_agent else ("", "")
-        which = (agent.id if agent else 0, *of_task)
-        # The level tells incidents apart too: an information must not hide the violation that follows it.
-        key = (rule.name, which, hit.discriminator, level)
-        count = self._incidents.get(key, 0) + 1
-        self._incidents[key] = count
-        self._incidents.move_to_end(key)
-        if len(self._incidents) > INCIDENTS:
-            self._incidents.popitem(last=False)
-        return count
 
     # --- remembering
 

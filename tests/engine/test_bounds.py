@@ -7,8 +7,7 @@ import tracemalloc
 
 import pytest
 
-from otel_a2a.engine import deadlines
-from otel_a2a.engine import engine as engine_module
+from otel_a2a.engine import deadlines, judge
 from otel_a2a.engine.ledger import ENDPOINTS, TROUBLED
 from otel_a2a.engine.records import ARTIFACTS, CONTEXTS, HISTORY, REVISIONS, STREAMS
 from otel_a2a.engine.strictness import CACHE
@@ -242,13 +241,13 @@ def test_reminders_do_not_hold_ended_tasks(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_incidents_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Incidents of long ago are forgotten, and then are new ones."""
-    monkeypatch.setattr(engine_module, "INCIDENTS", 100)
+    monkeypatch.setattr(judge, "INCIDENTS", 100)
     world = World()
     names = [f"t{number}" for number in range(150)]
     tasks(world, WORKING, *names)
     for name in names:
         world.get(name, SUBMITTED)
-    assert len(world.engine._incidents) == 100
+    assert len(world.engine._judge._incidents) == 100
     world.get("t149", SUBMITTED)
     world.get("t0", SUBMITTED)
     assert [each.count for each in world.findings[-2:]] == [2, 1]
@@ -257,7 +256,7 @@ def test_incidents_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_cache_of_policy_is_bounded() -> None:
     """A client of very many hosts does not fill the memory with what to do about each."""
     world = World(max_agents=10)
-    policy = world.engine.policy
+    policy = world.engine._judge._policy
     for number in range(CACHE * 2):
         policy.action("task-lost", f"h{number}.example")
         policy.level("task-lost", f"h{number}.example")
