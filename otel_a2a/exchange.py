@@ -12,8 +12,8 @@ class Exchange(Protocol):
     """One HTTP request, read lazily: a request that is not A2A must cost almost nothing.
 
     ``method`` is upper case, ``path`` the decoded or encoded path without query. ``url()`` is the full URL as text.
-    ``header(name)`` takes a lower-case name. ``size()`` is the body's length in bytes, -1 where only a generator knows
-    it; ``body()`` is the body, or None where it cannot be read without consuming it.
+    ``header(name)`` takes a lower-case name. ``body()`` is the body, or None where it cannot be read without consuming
+    it.
     """
 
     @property
@@ -22,7 +22,6 @@ class Exchange(Protocol):
     def path(self) -> str: ...
     def url(self) -> str: ...
     def header(self, name: str) -> str | None: ...
-    def size(self) -> int: ...
     def body(self) -> bytes | None: ...
 
 
@@ -71,9 +70,6 @@ class RecordedExchange:
 
     def header(self, name: str) -> str | None:
         return self.headers.get(name)
-
-    def size(self) -> int:
-        return -1 if self.content is None else len(self.content)
 
     def body(self) -> bytes | None:
         return self.content

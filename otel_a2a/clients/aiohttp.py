@@ -84,13 +84,6 @@ class AiohttpExchange:
             return "application/json"
         return value
 
-    def size(self) -> int:
-        content = self.body()
-        if content is not None:
-            return len(content)
-        length = self.header("content-length")
-        return int(length) if length is not None and length.isdecimal() else -1
-
     def body(self) -> bytes | None:
         if self._options.get("data") is None and self._is_json():
             self._options["data"] = self._library.JsonPayload(self._options["json"], dumps=self._dumps)

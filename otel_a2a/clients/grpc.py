@@ -123,9 +123,6 @@ class GrpcExchange:
     def header(self, name: str) -> str | None:
         return next((_text(value) for key, value in _pairs(self._metadata) if _is(key, name)), None)
 
-    def size(self) -> int:
-        return -1
-
     def body(self) -> bytes | None:
         return None
 

@@ -66,16 +66,8 @@ class HttpxExchange:
         value: str | None = self._request.headers.get(name)
         return value
 
-    def size(self) -> int:
-        content = self.body()
-        if content is not None:
-            return len(content)
-        length = self.header("content-length")
-        return int(length) if length is not None and length.isdecimal() else -1
-
     def body(self) -> bytes | None:
-        content = _content(self._request)
-        return content
+        return _content(self._request)
 
 
 def _sync_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -> patching.Method:

@@ -64,13 +64,6 @@ class RequestsExchange:
         value = (self._request.headers or {}).get(name)
         return value.decode("latin-1") if isinstance(value, bytes) else value
 
-    def size(self) -> int:
-        content = self.body()
-        if content is not None:
-            return len(content)
-        length = self.header("content-length")
-        return int(length) if length is not None and length.isdecimal() else -1
-
     def body(self) -> bytes | None:
         body = self._request.body
         if isinstance(body, str):

@@ -43,7 +43,6 @@ class RecordingOperation:
             "path": exchange.path,
             "url": exchange.url(),
             "content-type": exchange.header("content-type"),
-            "size": exchange.size(),
             "body": exchange.body(),
         }
 

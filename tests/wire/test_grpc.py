@@ -37,9 +37,6 @@ class Call:
     def header(self, name: str) -> str | None:
         return self.metadata.get(name)
 
-    def size(self) -> int:
-        return -1
-
     def body(self) -> bytes | None:
         return None
 
