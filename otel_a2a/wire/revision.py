@@ -87,25 +87,32 @@ def interfaces(card: Mapping[str, Any]) -> list[Any]:
     Entries of unexpected type stay as they are: they are hashed, not ignored.
     """
     supported = field(card, "supportedInterfaces")
-    if not _is_empty(_pruned(supported)):
-        entries = supported if isinstance(supported, (list, tuple)) else [supported]
-        return [_interface(entry) for entry in entries]
-    entries = []
+    entries = _entries(supported) if not _is_empty(_pruned(supported)) else _legacy_interfaces(card)
+    shaped = [_interface(entry) for entry in entries]
+    return list({json.dumps(entry, sort_keys=True, default=repr): entry for entry in shaped}.values())
+
+
+def _legacy_interfaces(card: Mapping[str, Any]) -> list[Any]:
+    """The url fields of a 0.x card as entries of ``supportedInterfaces``; many list the main url among the others."""
+    entries: list[Any] = []
     if not _is_empty(card.get("url")):
         entries.append({"url": card["url"], "transport": field(card, "preferredTransport") or "JSONRPC"})
     additional = field(card, "additionalInterfaces")
     if not _is_empty(additional):
-        entries += additional if isinstance(additional, (list, tuple)) else [additional]
-    found: list[Any] = []
-    for entry in entries:
-        if isinstance(entry, Mapping) and "transport" in entry:
-            rest = {key: value for key, value in entry.items() if key != "transport"}
-            version = field(card, "protocolVersion")
-            entry = {"protocolVersion": version, **rest, "protocolBinding": entry["transport"]}
-        shaped = _interface(entry)
-        if shaped not in found:
-            found.append(shaped)
-    return found
+        entries += _entries(additional)
+    version = field(card, "protocolVersion")
+    return [_renamed(entry, version) for entry in entries]
+
+
+def _renamed(entry: Any, version: Any) -> Any:
+    if not isinstance(entry, Mapping) or "transport" not in entry:
+        return entry
+    rest = {key: value for key, value in entry.items() if key != "transport"}
+    return {"protocolVersion": version, **rest, "protocolBinding": entry["transport"]}
+
+
+def _entries(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _interface(entry: Any) -> Any:

@@ -103,6 +103,12 @@ SAME = {
             to=[{"url": CARD_0_3["url"], "transport": "JSONRPC"}, *CARD_0_3["additionalInterfaces"]],
         ),
     ),
+    "interface twice": (
+        CARD_1_0,
+        changed(
+            CARD_1_0, "supportedInterfaces", to=[CARD_1_0["supportedInterfaces"][0], *CARD_1_0["supportedInterfaces"]]
+        ),
+    ),
     "protocol patch number": (CARD_0_3, changed(CARD_0_3, protocolVersion="0.3.1")),
     "snake_case": (
         CARD_1_0,
