@@ -10,20 +10,13 @@ the response's close.
 from __future__ import annotations
 
 import asyncio
-import copy
 import sys
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import wrapt
-
+from otel_a2a.clients._proxy import Proxy
 from otel_a2a.clients._tee import Listener, Tap
-
-if TYPE_CHECKING:
-    Proxy = wrapt.ObjectProxy[Any]
-else:
-    Proxy = wrapt.ObjectProxy
 
 
 def _read_by(name: str) -> Callable[..., Any]:
@@ -93,18 +86,6 @@ class Content(Proxy):
 
     def __aiter__(self) -> Any:
         return type(self.__wrapped__).__aiter__(self)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __copy__(self) -> Any:
-        return copy.copy(self.__wrapped__)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(self.__wrapped__, memo)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.__wrapped__.__reduce_ex__(protocol)
 
     def __del__(self) -> None:
         self._self_tap.drop()

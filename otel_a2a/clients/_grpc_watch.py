@@ -7,16 +7,10 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
-import wrapt
-
+from otel_a2a.clients._proxy import Proxy
 from otel_a2a.exchange import GrpcStatus
-
-if TYPE_CHECKING:
-    Proxy = wrapt.ObjectProxy[Any]
-else:
-    Proxy = wrapt.ObjectProxy
 
 CLOSED_EARLY: Final = "closed-early"
 DETAILS: Final = "grpc-status-details-bin"

@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for the file that an application reads an answer from: everything that hands out bytes is told.
 
-``response.raw`` of requests is urllib3's ``HTTPResponse``, or any file that an adapter has put there. The stand-in is a
-``wrapt.ObjectProxy``: ``isinstance`` and every attribute are those of the inner file. It has only those methods that
-the inner file has, since requests and others ask for them.
+``response.raw`` of requests is urllib3's ``HTTPResponse``, or any file that an adapter has put there. The stand-in has
+only those methods that the inner file has, since requests and others ask for them.
 """
 
 from __future__ import annotations
 
-import copy
 import functools
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import wrapt
-
+from otel_a2a.clients._proxy import Proxy
 from otel_a2a.clients._reading import Chunks, Head, Reading
 from otel_a2a.clients._tee import Listener
-
-if TYPE_CHECKING:
-    Proxy = wrapt.ObjectProxy[Any]
-else:
-    Proxy = wrapt.ObjectProxy
 
 
 def told(raw: Any, operation: Listener, head: Head) -> Any:
@@ -44,18 +36,6 @@ class _StandIn(Proxy):
 
     def __delattr__(self, name: str) -> None:
         delattr(self.__wrapped__, name)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __copy__(self) -> Any:
-        return copy.copy(self.__wrapped__)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(self.__wrapped__, memo)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.__wrapped__.__reduce_ex__(protocol)
 
     def __enter__(self) -> Any:
         entered = self.__wrapped__.__enter__()
