@@ -3,7 +3,8 @@
 
 Each is patched when the application imports it, and none is imported by us: ``httpx2.alias_httpx()`` refuses to work
 once httpx is there. A module of this package knows one library and offers ``install(library) -> list[Patch]``; it is
-loaded when its library arrives.
+loaded when its library arrives. Versions are not asked for: what has the methods that are patched is patched, and what
+lacks one is left alone, with a warning.
 """
 
 from __future__ import annotations

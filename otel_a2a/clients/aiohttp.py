@@ -11,13 +11,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from otel_a2a import operation, patching
 from otel_a2a.clients._content import Content
-
-SUPPORTED: Final = ">=3.9,<4"
-"""The versions the tests run with. Others are patched too, as long as they have what is patched."""
 
 
 def install(library: ModuleType) -> list[patching.Patch]:

@@ -24,9 +24,6 @@ from otel_a2a.exchange import GRPC
 from otel_a2a.message_operation import MessageOperation
 from otel_a2a.patching import Method, Patch
 
-SUPPORTED: Final = {"grpc": ">=1.62,<2"}
-"""The versions the tests run with. Others are patched too, as long as they have what is patched."""
-
 LAYERS: Final = 50
 """How deep to look for the channel beneath interceptors."""
 TARGET: Final = "_otel_a2a_target"

@@ -12,13 +12,10 @@ import functools
 import operator
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from otel_a2a import operation, patching
 from otel_a2a.clients._tee import AsyncTee, SyncTee
-
-SUPPORTED: Final = {"httpx": ">=0.23,<1", "httpx2": ">=2.14,<3"}
-"""The versions the tests run with. Others are patched too, as long as they have what is patched."""
 
 
 def install(library: ModuleType) -> list[patching.Patch]:

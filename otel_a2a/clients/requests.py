@@ -11,15 +11,12 @@ from __future__ import annotations
 import functools
 import operator
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from otel_a2a import operation, patching
 from otel_a2a.clients._raw import told
 from otel_a2a.clients._reading import Head
-
-SUPPORTED: Final = ">=2.28,<3"
-"""The versions the tests run with. Others are patched too, as long as they have what is patched."""
 
 
 def install(library: ModuleType) -> list[patching.Patch]:
