@@ -235,6 +235,10 @@ class CallStarted(Observation):
     """Its value in the request."""
     answered_correlation: str = ""
     """Its value in the answer's headers."""
+    execution: int = 0
+    """The execution context that makes the call, as a number; 0: not known."""
+    asked_by: tuple[str, int] = field(default=("", 0), init=False)
+    """Who asks, as far as can be told; noted by the engine (``engine.order.asker``)."""
     answered_task: str = field(default="", init=False)
     """The first task in the answer; noted by the engine."""
 

@@ -16,6 +16,7 @@ says so: here, and nowhere else.
 from __future__ import annotations
 
 import atexit
+import itertools
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TypeVar
@@ -38,6 +39,7 @@ Call = TypeVar("Call", bound=ObservedCall)
 
 _runtime: Runtime | None = None
 _last_call: ContextVar[CallStarted | None] = ContextVar("otel_a2a_last_call", default=None)
+_executions = itertools.count(1)
 
 
 def start(runtime: Runtime) -> None:
@@ -127,6 +129,8 @@ def _open(runtime: Runtime, exchange: Exchange, kind: type[Call]) -> Call | None
     if isinstance(request, CallStarted):
         request.hints = current_hints()
         request.bound = binding.current_card()
+        earlier = _last_call.get()
+        request.execution = earlier.execution if earlier is not None else next(_executions)
         _last_call.set(request)
     return kind(runtime, exchange, request)
 

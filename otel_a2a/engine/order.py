@@ -27,6 +27,8 @@ from otel_a2a.observations import (
 
 CREATION_GRACE = 1.0
 """Seconds after a task's creation in which *not found* may still be replication lag."""
+READ_WINDOW = 60.0
+"""Seconds within which one read of an ended task follows from another."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -54,26 +56,57 @@ def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradictio
     within = task.streams.get(call.seq, "")
     if within in TERMINAL:
         return Contradiction(within, reopened=True)
-    if task.terminal and task.terminal_seq < call.seq:
+    if _is_known_to(seen, task.terminal, task, clock_skew):
         return Contradiction(task.terminal, reopened=True)
     if state != TaskState.SUBMITTED:
         return None
-    earlier = _not_submitted_before(task, call.seq) or (within if within != TaskState.SUBMITTED else "")
+    earlier = _not_submitted_before(task, seen, clock_skew) or (within if within != TaskState.SUBMITTED else "")
     if not earlier:
         return None
     return Contradiction(earlier, reopened=False, resubmitted=_is_new_turn(task, seen, call, within))
 
 
-def _not_submitted_before(task: Task, left: int) -> str:
-    if task.state != TaskState.SUBMITTED and task.first_seen.get(task.state, left) < left:
-        return task.state
-    if task.poison is not None and task.first_seen.get(task.poison.state, left) < left:
-        # The same incident, shown again.
-        return task.poison.state
-    for state, seq in task.first_seen.items():
-        if state != TaskState.SUBMITTED and seq < left:
-            return state
-    return ""
+def _not_submitted_before(task: Task, seen: TaskSeen, clock_skew: float) -> str:
+    # A state that was left against the rules comes early: the same incident, shown again.
+    states = (task.state, task.poison.state if task.poison is not None else "", *task.first_seen)
+    known = (each for each in states if each != TaskState.SUBMITTED and _is_known_to(seen, each, task, clock_skew))
+    return next(known, "")
+
+
+def _is_known_to(seen: TaskSeen, state: str, task: Task, clock_skew: float) -> bool:
+    """Whether ``state`` was received before the request left that ``seen`` answers, so that the agent has to know it
+    there."""
+    assert seen.call is not None
+    return 0 < _received(task, state) < seen.call.seq and not _is_ahead(task, state, seen, clock_skew)
+
+
+def _received(task: Task, state: str) -> int:
+    return task.first_seen.get(state) or (task.terminal_seq if state and state == task.terminal else 0)
+
+
+def _is_ahead(task: Task, state: str, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether only a webhook has told ``state``, and the store from which reads are answered may not have it yet.
+
+    No order holds between a delivery and a read but that of time: within ``clock_skew`` of the delivery, or where the
+    time stamps say that the answer is the older one, it shows what was before.
+    """
+    delivered, call = task.delivered.get(state), seen.call
+    if delivered is None or call is None or call.is_send:
+        return False
+    if call.at - delivered.at <= clock_skew:
+        return True
+    if seen.timestamp is None or delivered.timestamp is None:
+        return False
+    return seen.timestamp < delivered.timestamp - clock_skew
+
+
+def is_behind(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether an answer shows the task as it was before a delivery that it does not know of yet."""
+    call = seen.call
+    if call is None or seen.state in (None, *TERMINAL) or seen.state == task.state:
+        return False
+    ahead = task.terminal or (task.state if seen.state == TaskState.SUBMITTED else "")
+    return 0 < _received(task, ahead) < call.seq and _is_ahead(task, ahead, seen, clock_skew)
 
 
 def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
@@ -87,16 +120,16 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
         return False
     if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
         return seen.timestamp < task.timestamp
-    return _goes_back_at_first(task, seen, call)
+    return _goes_back_at_first(task, seen, call, clock_skew)
 
 
-def _goes_back_at_first(task: Task, seen: TaskSeen, call: CallStarted) -> bool:
+def _goes_back_at_first(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
     within = task.streams.get(call.seq, "")
     if seen.state in TERMINAL or within not in ("", TaskState.SUBMITTED):
         return False
     if task.terminal:
         return task.terminal_seq < call.seq
-    went_back = seen.state == TaskState.SUBMITTED and bool(_not_submitted_before(task, call.seq))
+    went_back = seen.state == TaskState.SUBMITTED and bool(_not_submitted_before(task, seen, clock_skew))
     return went_back and not _is_new_turn(task, seen, call, within)
 
 
@@ -136,6 +169,13 @@ def of_this_turn(task: Task, call: CallStarted) -> bool:
     After a new turn, what left before it was seen may bring a state of the last one: it says nothing about order.
     """
     return not task.turn_seq or call.seq > task.turn_seq or call.seq == task.turn_message or call.seq in task.streams
+
+
+def asker(call: CallStarted) -> tuple[str, int]:
+    """Who makes a call, as far as can be told: by the credential, and the application's trace, or where it has none
+    its execution context. Several users of one application ask for different reasons."""
+    in_trace = call.span is not None and call.is_traced
+    return call.credential, call.span.trace_id if call.span is not None and in_trace else call.execution
 
 
 def changed_terminal(task: Task, seen: TaskSeen) -> bool:
@@ -229,15 +269,29 @@ def drift(task: Task, *, narrowing_only: bool, fenced: bool = False) -> Drift | 
     ``fenced``: nothing but the revisions of its creation affirms a task.
     """
     affirmed = task.revisions if fenced else task.revisions | task.reaffirmed
-    for document in task.agent.documents.values():
+    documents = [document for document in task.agent.documents.values() if _in_scope(document, task)]
+    for document in documents:
         current = document.current
-        if current.revision in affirmed or not _in_scope(document, task):
+        if current.revision in affirmed or (not fenced and _is_overruled(document, documents, affirmed, task)):
             continue
         known = _known_versions(task, document, affirmed)
         narrowed = [narrowing(version.card, current.card, task) for version in known]
         if known and (all(narrowed) or not narrowing_only):
             return Drift(document, known[0], narrowed[0])
     return None
+
+
+def _is_overruled(document: CardDocument, others: Iterable[CardDocument], affirmed: Iterable[str], task: Task) -> bool:
+    """Whether a card from another address, fetched since, still says what the task was affirmed under: the newest one
+    is what the agent says now. Gateways and caches have copies of their own."""
+    return any(
+        other.fetched_seq > document.fetched_seq
+        and other.key[1] == document.key[1]
+        and other.key[0] != document.key[0]
+        and other.current.revision in affirmed
+        and any(other.current.card.lists(each, task.tenant) for each in task.endpoints)
+        for other in others
+    )
 
 
 def _in_scope(document: CardDocument, task: Task) -> bool:

@@ -18,6 +18,8 @@ ARTIFACTS = 512
 """Artifacts remembered per task; beyond it, completeness of a snapshot is no longer judged."""
 CHUNKS = 64
 """Chunks remembered per artifact, to know a repeated one."""
+ASKERS = 16
+"""Who has read an ended task, remembered per task."""
 STREAMS = 8
 """Streams remembered per task."""
 CONTEXTS = 8
@@ -100,6 +102,8 @@ class Discovery:
     span: SpanRef | None = None
     is_traced: bool = False
 
+    is_absent: bool = False
+    """No card was ever had there, and none is: its last failure was *not found*."""
     @property
     def has_failed(self) -> bool:
         """Whether the newest discovery failed."""
@@ -136,11 +140,29 @@ class Artifact:
     sealed_in: int = 0
     """The stream (``seq`` of its call) in which its last chunk came."""
     chunks: set[str] = field(default_factory=set)
+    delivered_at: float = 0.0
+    """When a webhook brought it; 0 once an answer or a stream has shown it."""
 
 
 @dataclass(slots=True, eq=False)
 class Expectation:
     """A state that the application expects by a time."""
+@dataclass(slots=True, frozen=True)
+class Delivered:
+    """When a webhook told a state, and the time stamp that it bore."""
+
+    at: float
+    timestamp: float | None
+
+
+@dataclass(slots=True, eq=False)
+class ReadsWhenEnded:
+    """Reads of a task that somebody sent in a row, each soon after the one before, after its end was received."""
+
+    answered: int = 0
+    sent_at: float = 0.0
+
+
 
     state: str
     due_at: float
@@ -184,6 +206,8 @@ class Task:
     streams: OrderedDict[int, str] = field(default_factory=OrderedDict)
     """Stream (``seq`` of its call) → the furthest state seen in it."""
     open_streams: set[int] = field(default_factory=set)
+    delivered: dict[str, Delivered] = field(default_factory=dict)
+    """States that so far only a webhook has told."""
     timestamp: float | None = None
     read_seq: int = 0
     """When an answer to GetTask was last received."""
@@ -223,9 +247,8 @@ class Task:
     """When a read of it last left, whatever became of that."""
     read_refused_seq: int = 0
     """When an A2A error answered a read of it; 0 once a read is answered."""
-    reads_when_ended: int = 0
-    """Answered reads in a row, each sent soon after the one before, and after its terminal state was received."""
-    last_read_sent_at: float = 0.0
+    reads_when_ended: OrderedDict[tuple[str, int], ReadsWhenEnded] = field(default_factory=OrderedDict)
+    """By who asks: the newest few."""
     # --- webhooks
     pushed: bool = False
     """It has a webhook."""

@@ -7,6 +7,7 @@ framework's router or a proxy says nothing about a task (design §3: an error re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +37,10 @@ CLASSES: Final = {
     "UnsupportedOperationError": A2AError.UNSUPPORTED_OPERATION,
 }
 """Names of error classes, which 0.3 servers write in place of a code over gRPC, and some over HTTP+JSON."""
+_PROBLEM: Final = re.compile(rf"https?://{re.escape(DOMAIN)}/errors/([a-z-]+?)(?:-error)?")
+"""``type`` of the problem details (RFC 9457) by which A2A 1.0 §11.6 and earlier texts show errors over HTTP+JSON."""
+_SPEAKS_OF_A_TASK: Final = re.compile(r"(?<!/)task", re.IGNORECASE)
+"""``/tasks/…`` in a sentence is the path that a router does not know."""
 _NOT_IMPLEMENTED: Final = 501
 _OF_0_3: Final = frozenset((409, 422, _NOT_IMPLEMENTED))
 """Statuses by which the 0.3 SDK refuses, and which gateways hardly use."""
@@ -87,7 +92,15 @@ def reason(call: CallStarted, status: int, document: Any) -> Reason | None:
             named = info if info and code > -32100 else ""
             return Reason(named or _by_code(code, call), bool(info))
         return Reason(info, True) if info else None
-    return _in_0_3(call, status, document, error)
+    named = _problem(document) or error_info(document)
+    return Reason(named, True) if named else _in_0_3(call, status, document, error)
+
+
+def _problem(document: Mapping[str, Any]) -> str:
+    """The reason in ``type`` of problem details, in the spelling of ``google.rpc.ErrorInfo``."""
+    kind = document.get("type")
+    found = _PROBLEM.fullmatch(kind[:128]) if isinstance(kind, str) else None
+    return found[1].replace("-", "_").upper() if found else ""
 
 
 def integer_code(error: Mapping[str, Any]) -> int | None:
@@ -131,21 +144,24 @@ def _dicts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _in_0_3(call: CallStarted, status: int, document: Mapping[str, Any], error: Any) -> Reason | None:
-    """0.3 over HTTP+JSON has no common shape: ``{"message"}``, ``{"code", "message"}`` or ``{"error": class name}``.
+    """0.3 over HTTP+JSON has no common shape: ``{"message"}``, ``{"code", "message"}`` or ``{"error": class name}``,
+    and ``{"detail"}`` from agents on FastAPI.
 
-    Gateways answer ``{"message": …}`` too, so a bare one counts only where it speaks of a task, and says *not found*
-    only where the call named one.
+    Routers and gateways answer so too, so a bare one counts only where it speaks of a task, and says *not found* only
+    where the call named one: ``{"detail": "Not Found"}`` is about the path.
     """
     if isinstance(error, str):
         name = CLASSES.get(error.rpartition(".")[2])
         return Reason(name) if name else None
-    message = document.get("message")
+    message = document.get("message", document.get("detail"))
     if not isinstance(message, str):
         return None
     code = integer_code(document)
     if code is not None and -32800 <= code < -32000:
         return Reason(_by_code(code, call))
-    if not set(document) <= {"message", "data"} or (status not in _OF_0_3 and "task" not in message.lower()):
+    if not set(document) <= {"message", "data"} and set(document) != {"detail"}:
+        return None
+    if status not in _OF_0_3 and not _SPEAKS_OF_A_TASK.search(message):
         return None
     if status == 404:
         return Reason(A2AError.TASK_NOT_FOUND) if call.task_id else None

@@ -126,6 +126,9 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
 def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
     """401, 403, 404 or 410 with a body that is no A2A error, no success since, and no card fetch finished since.
 
+    A router that does not know the path of a task (``{"detail": "Not Found"}``) has turned the call away: that there is
+    no such task is said by A2A's *not found*, or by a sentence about the task (``wire.failures``).
+
     Whatever is sent with another credential than the one that was turned away is the answer to that: several messages
     may have been turned away at once when a token ran out. A fetch that failed has finished too; what follows then is
     ``created-without-card``'s. Silent where no card of the agent was seen: there is none to fetch again.

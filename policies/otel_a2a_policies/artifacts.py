@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
+from otel_a2a.engine import order
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Artifact, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
@@ -60,8 +61,8 @@ def artifact_truncated(seen: TaskSeen | ArtifactSeen | LocalDecision, view: View
         held = task.artifacts.get(seen.artifact.artifact_id)
         if held is not None and _replaces(seen, held) and _is_shorter(seen.artifact, held):
             yield _shorter(task, seen.artifact, held.length, level)
-    elif is_complete(seen):
-        yield from _in_snapshot(task, seen, level)
+    elif is_complete(seen) and not order.is_behind(task, seen, settings.clock_skew):
+        yield from _in_snapshot(task, seen, level, settings.clock_skew)
 
 
 def is_complete(seen: TaskSeen) -> bool:
@@ -88,11 +89,14 @@ def _is_in_the_making(held: Artifact, task: Task, seen: TaskSeen) -> bool:
     return held.counted_in in task.open_streams and held.sealed_in != held.counted_in and seen.state not in TERMINAL
 
 
-def _in_snapshot(task: Task, seen: TaskSeen, level: Level | None) -> Iterator[Hit]:
+def _in_snapshot(task: Task, seen: TaskSeen, level: Level | None, clock_skew: float) -> Iterator[Hit]:
     assert seen.call is not None
     shown = {artifact.artifact_id: artifact for artifact in seen.artifacts}
     for artifact_id, held in task.artifacts.items():
         if held.seq >= seen.call.seq or _is_in_the_making(held, task, seen):
+            continue
+        if held.delivered_at and seen.call.at - held.delivered_at <= clock_skew:
+            # A push may be ahead of the store from which reads are answered.
             continue
         now = shown.get(artifact_id)
         if now is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import Task
+from otel_a2a.engine.records import Discovery, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
 from otel_a2a.errors import CardTaskBoundaryError, TaskContinuationBlockedError
 from otel_a2a.observations import (
@@ -30,8 +30,6 @@ from otel_a2a.observations import (
 
 IGNORED_READS = 3
 """The read after the end that shows that a client does not know the state."""
-READ_WINDOW = 60.0
-"""Seconds within which one read follows another."""
 _OWN_REASONS = (Reason.USER, Reason.DEADLINE)
 
 
@@ -102,9 +100,8 @@ def _done(told: LocalDecision) -> str:
 
 def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: Settings) -> tuple[str, bool] | None:
     """What about the card came before, with nothing heard of the task since; and whether it is linked as its cause."""
-    endpoint = next(iter(task.endpoints), "")
-    discovery = cards.newest_discovery(view.ledger, task.agent, endpoint, task.tenant)
-    if discovery is not None and discovery.has_failed and discovery.failure_seq > task.answered_seq:
+    discovery = _failed_discovery(task, next(iter(task.endpoints), ""), view)
+    if discovery is not None:
         at, text = discovery.failure_at, f"a failed fetch of the agent's card ({discovery.reason})"
         return text, _is_effect(told, discovery.span, discovery.is_traced, at, view, settings)
     drift = None if settings.fenced else order.drift(task, narrowing_only=True)
@@ -112,6 +109,18 @@ def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: 
         document, text = drift.document, f"a change of the agent's card ({drift.narrowed})"
         return text, _is_effect(told, document.span, document.is_traced, document.current.at, view, settings)
     return None
+
+
+def _failed_discovery(task: Task, endpoint: str, view: View) -> Discovery | None:
+    """The discovery of the task's agent, if it failed since the last answer about the task.
+
+    That there is no card where none ever was is no news, and moves nobody: a client may look under a path that its
+    agent never had.
+    """
+    found = cards.newest_discovery(view.ledger, task.agent, endpoint, task.tenant)
+    if found is None or not found.has_failed or found.is_absent or found.failure_seq <= task.answered_seq:
+        return None
+    return found
 
 
 def _is_effect(
@@ -156,10 +165,8 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
         return
     if call.hints is not None and call.hints.reason:
         return
-    discovery = cards.newest_discovery(view.ledger, task.agent, call.endpoint, call.tenant)
-    if discovery is None or not discovery.has_failed or discovery.failure_seq <= task.answered_seq:
-        return
-    if view.now - discovery.failure_at > settings.card_failure_window:
+    discovery = _failed_discovery(task, call.endpoint, view)
+    if discovery is None or view.now - discovery.failure_at > settings.card_failure_window:
         return
     linked = cards.is_linked(discovery.span, discovery.is_traced, discovery.failure_at, call, view.now)
     yield Hit(
@@ -302,13 +309,14 @@ def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) ->
     """The third read sent after the terminal state was received, each within a minute of the one before; once per task.
 
     The two before it were answered: a read that failed is repeated for good reason, and reads that are under way at
-    once do not follow from one another.
+    once do not follow from one another. Nor do those of several users: only reads with one credential and in one trace
+    of the application, or where it has none in one execution context, make a loop.
     """
     task = view.task
     if call.method != Method.GET_TASK or task is None or not 0 < task.terminal_seq < call.seq:
         return
-    soon = view.now - task.last_read_sent_at <= READ_WINDOW
-    if not soon or task.reads_when_ended + 1 != IGNORED_READS:
+    reads = task.reads_when_ended.get(order.asker(call))
+    if reads is None or view.now - reads.sent_at > order.READ_WINDOW or reads.answered + 1 != IGNORED_READS:
         return
     yield Hit(
         f"task {task.task_id} had ended as {task.terminal} and is read for the third time since: does the client know "

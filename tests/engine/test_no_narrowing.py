@@ -33,6 +33,31 @@ def streaming_task_with_webhook(**card: Any) -> World:
 # --- it does not fire: nothing narrowed
 
 
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_copy_at_another_address_that_is_overruled(confirmed: bool) -> None:
+    """A gateway shows less than the agent, and the agent's own card, fetched since, is as it was."""
+    gateway = "https://gateway.example/agents/pay/.well-known/agent-card.json"
+    world = streaming_task_with_webhook()
+    world.card(url=gateway)
+    world.card(url=gateway, skills=("pay",))
+    if confirmed:
+        world.card_confirmed()
+    else:
+        world.card()
+    world.message("t1")
+    assert not world.rules()
+
+
+def test_a_copy_at_another_address_that_is_older_overrules_nothing() -> None:
+    """The newest card is what the agent says now, wherever it was had."""
+    gateway = "https://gateway.example/agents/pay/.well-known/agent-card.json"
+    world = streaming_task_with_webhook()
+    world.card(url=gateway)
+    world.card(skills=("pay",))
+    world.message("t1")
+    assert world.rules() == [RULE]
+
+
 @pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS)
 def test_a_change_that_takes_nothing_away(change: dict[str, Any]) -> None:
     """Prose, more skills, more interfaces and their order are no narrowing."""

@@ -60,8 +60,35 @@ def test_the_reason_is_what_counts_over_http_json() -> None:
     assert failed({"error": error}) == ("-32602", True)
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        {
+            "type": "https://a2a-protocol.org/errors/task-not-found",
+            "title": "Task Not Found",
+            "status": 404,
+            "detail": "x",
+        },
+        {"code": 5, "message": "x", "details": info("TASK_NOT_FOUND")},
+    ],
+)
+def test_problem_details_and_a_bare_status_name_the_reason_too(document: Any) -> None:
+    """The first is how the specification's own examples look, the second what gRPC's gateway makes of a status."""
+    assert failed(document, 404, rest=True, task_id="t") == ("TASK_NOT_FOUND", True)
+
+
+def test_problem_details_of_others_are_not_the_agents() -> None:
+    """Web frameworks write RFC 9457 for paths that they do not know."""
+    document = {"type": "https://tools.ietf.org/html/rfc9110#section-15.5.5", "title": "Not Found", "status": 404}
+    assert failed(document, 404, rest=True, task_id="t") == ("404", False)
+    named = {"type": "https://elsewhere.example/a2a-protocol.org/errors/task-not-found", "status": 404}
+    assert failed(named, 404, rest=True, task_id="t") == ("404", False)
+
+
 def test_a_reason_of_another_domain_is_not_the_agents() -> None:
     """Cloud gateways write the same shape."""
+    bare = {"code": 5, "message": "x", "details": info("TASK_NOT_FOUND", "googleapis.com")}
+    assert failed(bare, 404, rest=True) == ("404", False)
     error = {"code": 403, "status": "PERMISSION_DENIED", "details": info("API_KEY_INVALID", "googleapis.com")}
     assert failed({"error": error}, 403, rest=True) == ("403", False)
     assert failed({"error": {"code": 500, "status": "INTERNAL", "message": "x"}}, 500, rest=True) == ("500", False)
@@ -72,6 +99,7 @@ def test_a_reason_of_another_domain_is_not_the_agents() -> None:
     [
         ({"message": "Task not found"}, 404, ("TASK_NOT_FOUND", True)),
         ({"message": "Task t was specified but does not exist"}, 404, ("TASK_NOT_FOUND", True)),
+        ({"detail": "Task t not found"}, 404, ("TASK_NOT_FOUND", True)),
         ({"code": -32001, "message": "Task not found: t"}, 404, ("TASK_NOT_FOUND", True)),
         ({"code": -32002, "message": "Task not cancelable: t"}, 409, ("TASK_NOT_CANCELABLE", True)),
         ({"message": "Task cannot be canceled - current state: completed"}, 409, ("TASK_NOT_CANCELABLE", True)),
@@ -84,7 +112,7 @@ def test_a_reason_of_another_domain_is_not_the_agents() -> None:
     ],
 )
 def test_errors_of_0_3_over_http_json(document: Any, status: int, expected: tuple[str, bool]) -> None:
-    """Python writes ``message``, JavaScript adds ``code``, Java writes the name of a class."""
+    """Python writes ``message``, JavaScript adds ``code``, Java the name of a class, FastAPI ``detail``."""
     method = "CancelTask" if status == 409 else "GetTask"
     assert failed(document, status, method=method, rest=True, version="0.3", task_id="t") == expected
 
@@ -93,7 +121,10 @@ def test_errors_of_0_3_over_http_json(document: Any, status: int, expected: tupl
     "document",
     [
         {"detail": "Not Found"},
+        {"detail": "no such path: /a2a/tasks/t"},
+        {"detail": [{"loc": ["path"], "msg": "task"}]},
         {"message": "Not Found"},
+        {"message": "Cannot GET /a2a/tasks/t"},
         {"message": "no Route matched with those values"},
         {"message": "Missing Authentication Token"},
         {"statusCode": 404, "message": "Cannot GET /tasks/t", "error": "Not Found"},

@@ -41,7 +41,12 @@ def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | Artifac
         if len(task.artifacts) >= ARTIFACTS:
             task.artifacts_forgotten = True
             return
-        held = task.artifacts[facts.artifact_id] = Artifact(seen.seq)
+        held = task.artifacts[facts.artifact_id] = Artifact(
+            seen.seq, delivered_at=seen.at if seen.call is None else 0.0
+        )
+    elif seen.call is not None and held.delivered_at:
+        # From now on no read may lack it; those that left before may.
+        held.seq, held.delivered_at = seen.seq, 0.0
     if isinstance(seen, TaskSeen):
         if not held.appended or facts.length >= held.length:
             _set_content(held, facts.digest, facts.length, seen.seq)

@@ -6,7 +6,16 @@ from __future__ import annotations
 from otel_a2a.engine import order
 from otel_a2a.engine.apply.effects import NOTHING, Effect
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import CONTEXTS, CONVERSATIONS, CREDENTIALS, Agent, Send, Task
+from otel_a2a.engine.records import (
+    ASKERS,
+    CONTEXTS,
+    CONVERSATIONS,
+    CREDENTIALS,
+    Agent,
+    ReadsWhenEnded,
+    Send,
+    Task,
+)
 from otel_a2a.observations import (
     READS,
     TERMINAL,
@@ -24,8 +33,6 @@ from otel_a2a.observations import (
 
 SENDS = 64
 """Sends remembered per agent, to know one that is repeated."""
-READ_WINDOW = 60.0
-"""Seconds within which one read of an ended task follows another."""
 TURNED_AWAY = (401, 403, 404, 410)
 UNSENT = frozenset(
     (
@@ -119,7 +126,8 @@ def _note_answer(task: Task, call: CallStarted) -> None:
 def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.created_at = call.at
     task.state = task.terminal = ""
-    task.state_seq = task.state_stream = task.terminal_seq = task.read_seq = task.reads_when_ended = 0
+    task.state_seq = task.state_stream = task.terminal_seq = task.read_seq = 0
+    task.reads_when_ended.clear()
     task.local_state = ""
     task.cancel_at = 0.0
     task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
@@ -128,6 +136,7 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.context_id = ""
     task.contexts.clear()
     task.first_seen.clear()
+    task.delivered.clear()
     task.streams.clear()
     task.artifacts.clear()
     ledger.touch(task)
@@ -136,9 +145,15 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
 def _read_leaves(task: Task, call: CallStarted) -> None:
     task.asked_at = call.at
     if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
-        if call.at - task.last_read_sent_at > READ_WINDOW:
-            task.reads_when_ended = 0
-        task.last_read_sent_at = call.at
+        # A credential may be added to the request within the library's own call: who asks is settled here.
+        call.asked_by = order.asker(call)
+        reads = task.reads_when_ended.pop(call.asked_by, None)
+        if reads is None or call.at - reads.sent_at > order.READ_WINDOW:
+            reads = ReadsWhenEnded()
+        reads.sent_at = call.at
+        task.reads_when_ended[call.asked_by] = reads
+        if len(task.reads_when_ended) > ASKERS:
+            task.reads_when_ended.popitem(last=False)
 
 
 def message_seen(ledger: Ledger, seen: MessageSeen) -> Effect:

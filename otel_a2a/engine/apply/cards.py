@@ -9,6 +9,7 @@ from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
 from otel_a2a.observations import CardFetched, CardFetchFailed
 
+NO_CARD_THERE = (404, 410)
 
 def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
     """A card document arrived or was confirmed. Nothing where it is no card."""
@@ -78,5 +79,6 @@ def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
     discovery.failure_at = failed.at
     discovery.reason = failed.reason
     discovery.span = request.span
+    discovery.is_absent = not discovery.success_seq and failed.status in NO_CARD_THERE
     discovery.is_traced = request.is_traced
     return NOTHING

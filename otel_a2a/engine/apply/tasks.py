@@ -16,6 +16,7 @@ from otel_a2a.engine.records import (
     Artifact,
     CardDocument,
     CardVersion,
+    Delivered,
     Poison,
     Task,
 )
@@ -54,7 +55,7 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     agent.only_messages = False
     if call.is_send and not call.answered_task:
         _note_divergence(ledger, agent, call, seen)
-    is_old = order.is_told_again(task, seen, ledger.clock_skew)
+    is_old = order.is_told_again(task, seen, ledger.clock_skew) or order.is_behind(task, seen, ledger.clock_skew)
     contradiction = order.contradiction(task, seen, ledger.clock_skew)
     if contradiction is not None and contradiction.resubmitted:
         _begin_turn(task, seen, call)
@@ -92,6 +93,7 @@ def _begin_turn(task: Task, seen: TaskSeen, call: CallStarted) -> None:
     task.answer_seq = task.answer_seq if task.open_answers else 0
     task.interrupted_seq = task.resumed_seq = task.moved_seq = 0
     task.first_seen.clear()
+    task.delivered.clear()
     task.streams.clear()
     if seen.channel == Channel.STREAM:
         # Whatever else is open may still be telling of the last turn; this one is in the new one.
@@ -155,7 +157,9 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
     elif call.method == Method.CANCEL_TASK:
         task.cancel_at = seen.at
     if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
-        task.reads_when_ended += 1
+        reads = task.reads_when_ended.get(call.asked_by)
+        if reads is not None:
+            reads.answered += 1
     if seen.state is not None and seen.state == task.local_state:
         # The agent says so too: the record was right.
         task.local_state = ""
@@ -244,6 +248,9 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
     if order.of_this_turn(task, call) or state in TERMINAL:
         if seen.channel == Channel.STREAM:
             _remember_in_stream(task, call.seq, state)
+        if task.delivered.pop(state, None) is not None:
+            # From now on no read may be behind it; those that left before may.
+            task.first_seen[state] = seen.seq
         task.first_seen.setdefault(state, seen.seq)
     if state in TERMINAL and not task.terminal:
         task.terminal = state
@@ -306,7 +313,9 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> b
     """Whether ``seen`` is newer than the state held, as far as anybody can tell (rules.md, G2)."""
     if not task.state or seen.state in TERMINAL:
         return True
-    if call.seq > task.state_seq or (seen.channel == Channel.STREAM and task.state_stream == call.seq):
+    if call.seq > max(task.state_seq, task.first_seen.get(task.state, 0)) or (
+        seen.channel == Channel.STREAM and task.state_stream == call.seq
+    ):
         # The request left after that state was received, or both came in one stream.
         return True
     if task.terminal or not order.of_this_turn(task, call):
@@ -340,6 +349,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         task.interrupted_seq, task.interrupted_in, task.resumed_seq = seen.seq, 0, 0
     if not task.turn_seq or seen.state in TERMINAL:
         # After a new turn, a late delivery may bring a state of the last one.
+        if seen.state not in task.first_seen:
+            task.delivered[seen.state] = Delivered(seen.at, seen.timestamp)
         task.first_seen.setdefault(seen.state, seen.seq)
     if seen.state in TERMINAL and not task.terminal:
         task.terminal, task.terminal_seq = seen.state, seen.seq

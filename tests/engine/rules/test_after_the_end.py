@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from otel_a2a.observations import TERMINAL, A2AError, Form, Method
+from otel_a2a.observations import TERMINAL, A2AError, CallStarted, Form, Method, SpanRef
 from tests.support.marks import fires, late, legal
 from tests.support.whole import WEBHOOK, Whole
-from tests.support.world import CANCELED, COMPLETED, INPUT, WORKING, message
+from tests.support.world import CANCELED, COMPLETED, ENDPOINT, HOST, INPUT, WORKING, message
 
 IGNORED = "terminal-state-ignored"
 CANCEL = "cancel-unconfirmed"
@@ -21,6 +21,25 @@ def ended(state: str = COMPLETED, **request: Any) -> Whole:
     world.send(WORKING, **request)
     world.get("t1", state)
     return world
+
+
+def reads_as(world: Whole, user: int, how: str) -> None:
+    """A read by one of several users, who differ in what ``how`` names."""
+    call = CallStarted(
+        method=Method.GET_TASK,
+        binding="JSONRPC",
+        protocol_version="1.0",
+        endpoint=ENDPOINT,
+        server_address=HOST,
+        server_port=None,
+        task_id="t1",
+        credential=f"digest({user})" if how == "credential" else "",
+        execution=user if how == "execution" else 7,
+        span=SpanRef(user, 1) if how == "trace" else None,
+        is_traced=how == "trace",
+    )
+    world.observe(call)
+    world.answers(call, COMPLETED)
 
 
 def canceled(answer: str | None = None, **settings: Any) -> Whole:
@@ -70,6 +89,40 @@ def test_a_second_component_reads_the_end_for_itself() -> None:
     for _ in range(2):
         world.get("t1", COMPLETED, holds=("a1",))
     assert not world.rules()
+
+
+@legal(IGNORED)
+@pytest.mark.parametrize("how", ["credential", "trace", "execution"])
+def test_several_users_each_read_the_end(how: str) -> None:
+    """In one process, within a minute: their credentials, traces or execution contexts tell them apart."""
+    world = ended()
+    for user in range(1, 6):
+        world.passes(2)
+        reads_as(world, user, how)
+    assert not world.rules()
+
+
+@fires(IGNORED)
+@pytest.mark.parametrize("how", ["credential", "trace", "execution"])
+def test_a_loop_between_the_reads_of_others(how: str) -> None:
+    """One client polls on; that others look in between is no excuse."""
+    world = ended()
+    for user in (1, 2, 1, 3, 1):
+        world.passes(2)
+        reads_as(world, user, how)
+    assert world.rules() == [IGNORED]
+
+
+@fires(IGNORED)
+def test_a_credential_that_is_added_on_the_way() -> None:
+    """Auth flows set their header within the library's call: the loop is the same."""
+    world = ended()
+    for _ in range(3):
+        world.passes(2)
+        call = world.leaves(Method.GET_TASK, "t1")
+        call.credential = "digest(token)"
+        world.answers(call, COMPLETED)
+    assert world.rules() == [IGNORED]
 
 
 @legal(IGNORED)

@@ -155,6 +155,31 @@ def test_failures_that_are_none() -> None:
 
 
 @legal(RULE)
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_card_where_none_ever_was(status: int) -> None:
+    """A client that looks under the old path alone, before each of its calls, learns nothing new by that."""
+    world = Whole()
+    world.card_fails(status, url=OLD_CARD_URL)
+    world.send(WORKING)
+    world.waits(60)
+    world.card_fails(status, url=OLD_CARD_URL)
+    world.cancel("t1")
+    assert not world.levels(RULE) and not world.levels("card-decided-task-fate")
+
+
+@fires(RULE)
+@pytest.mark.parametrize("failure", [503, "ConnectError"])
+def test_an_outage_is_news_even_where_no_card_was_seen(failure: int | str) -> None:
+    """The client may hold a card from before we looked; a server that is down says nothing about the task."""
+    world = Whole()
+    world.send(WORKING)
+    world.waits(60)
+    world.card_fails(failure)
+    world.cancel("t1")
+    assert world.levels(RULE) == ["violation"]
+
+
+@legal(RULE)
 def test_a_task_that_has_ended() -> None:
     """No live task, no harm."""
     world = running(COMPLETED)
