@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from otel_a2a import semconv
+from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Finding
 
 RULE_VERSION = "1"
@@ -34,6 +35,7 @@ def finding_attributes(finding: Finding) -> dict[str, Value]:
         semconv.A2A_TASK_STATE: finding.state,
         semconv.TASK_PREVIOUS_STATE: finding.previous_state,
         semconv.CARD_REVISION_ID: finding.card_revision,
+        semconv.CARD_REVISION_SINCE: utc(finding.card_since_ns, "milliseconds") if finding.card_since_ns else "",
         semconv.TASK_CARD_REVISION_ID: finding.task_card_revision,
         semconv.SERVER_ADDRESS: finding.server_address,
     }

@@ -45,14 +45,14 @@ class FindingRecord(BaseModel):
     previous_state: str | None = Field(None, description="The state before.")
     card_revision: str | None = Field(None, description="Revision of the card in force.")
     task_card_revision: str | None = Field(None, description="Revision under which the task was created.")
+    card_since: datetime.datetime | None = Field(None, description="When the card was first seen at that revision.")
     trace_id: str | None = Field(None, description="The trace in which it was found.", pattern=TRACE_ID)
     span_id: str | None = Field(None, description="The span in which it was found.", pattern=SPAN_ID)
     process_id: int = Field(description="The process that found it: several may write to one file.")
 
 
-_SAME: Final = tuple(
-    name for name in FindingRecord.model_fields if name not in ("time", "trace_id", "span_id", "process_id")
-)
+_OTHERWISE: Final = ("time", "card_since", "trace_id", "span_id", "process_id")
+_SAME: Final = tuple(name for name in FindingRecord.model_fields if name not in _OTHERWISE)
 """Members that are called the same in a ``Finding``."""
 
 
@@ -61,10 +61,15 @@ def as_line(finding: Finding) -> bytes:
     known = {name: _text(value) for name in _SAME if (value := getattr(finding, name)) not in ("", None)}
     if finding.span_id:
         known |= {"trace_id": f"{finding.trace_id:032x}", "span_id": f"{finding.span_id:016x}"}
-    seconds, nanoseconds = divmod(finding.time_unix_nano, 1_000_000_000)
-    time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).replace(microsecond=nanoseconds // 1000)
-    record = FindingRecord(time=time, process_id=os.getpid(), **known)
+    if finding.card_since_ns:
+        known["card_since"] = _moment(finding.card_since_ns)
+    record = FindingRecord(time=_moment(finding.time_unix_nano), process_id=os.getpid(), **known)
     return record.model_dump_json(exclude_none=True).encode() + b"\n"
+
+
+def _moment(ns: int) -> datetime.datetime:
+    seconds, nanoseconds = divmod(ns, 1_000_000_000)
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).replace(microsecond=nanoseconds // 1000)
 
 
 def _text(value: Any) -> Any:

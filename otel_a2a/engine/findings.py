@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from otel_a2a.observations import SpanRef
+
 
 class Level(str, Enum):
     """How grave a finding is. A property of the rule, not of what was done about it."""
@@ -54,11 +56,16 @@ class Phase(str, Enum):
 
 @dataclass(slots=True, frozen=True, kw_only=True)
 class Finding:
-    """One boundary crossing. Scalars only, and no content: identifiers, states and revisions.
+    """One boundary crossing. Plain values, and no content: identifiers, states and revisions.
 
     ``count`` is how often this incident was found so far (same rule, agent, task and discriminator); ``would_raise``
     marks what mode ``raise`` would have stopped. ``agent`` is ``host:port`` of the interface. Trace and span ids are 0
     where the finding has no span. ``time_unix_nano`` is wall time.
+
+    ``card_revision`` and ``task_card_revision`` are those that the rule is about; else those between which the card
+    changed in the task's life, and empty where it did not. ``card_since_ns`` is when the card was first seen at the
+    former (nanoseconds since the epoch, 0 where that is not known), and ``card_span`` the span of that fetch;
+    ``task_span`` is that of the call which made the task, or first showed it.
     """
 
     rule: str
@@ -78,6 +85,9 @@ class Finding:
     previous_state: str = ""
     card_revision: str = ""
     task_card_revision: str = ""
+    card_since_ns: int = 0
+    card_span: SpanRef | None = None
+    task_span: SpanRef | None = None
     would_raise: bool = False
     count: int = 1
     trace_id: int = 0

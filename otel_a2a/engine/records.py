@@ -58,6 +58,9 @@ class CardVersion:
     card: CardFacts
     seq: int
     at: float = 0.0
+    ns: int = 0
+    span: SpanRef | None = None
+    """The span of the fetch that brought it."""
 
 
 @dataclass(slots=True, eq=False)

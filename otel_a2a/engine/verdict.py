@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import CardChange, Transition
+from otel_a2a.engine.background import background
 from otel_a2a.engine.findings import Finding, Level, Phase, Strictness
 from otel_a2a.engine.records import CardDocument, CardVersion, Task
 from otel_a2a.engine.rules import Hit, Rule, View
@@ -132,6 +133,7 @@ def make_finding(
     agent = view.agent or (task.agent if task else None)
     address = call.server_address if call else (agent.address if agent else "")
     port = call.server_port if call else (agent.port if agent else None)
+    before = background(hit, observation, task, agent, now_ns)
     return Finding(
         rule=rule.name,
         boundary=rule.boundary,
@@ -148,8 +150,11 @@ def make_finding(
         message_id=call.message.message_id if call and call.message else "",
         state=hit.state,
         previous_state=hit.previous_state,
-        card_revision=hit.card_revision,
-        task_card_revision=hit.task_card_revision,
+        card_revision=before.card_revision,
+        task_card_revision=before.task_card_revision,
+        card_since_ns=before.card_since_ns,
+        card_span=before.card_span,
+        task_span=before.task_span,
         would_raise=would_raise,
         count=count,
         trace_id=span.trace_id if span else 0,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order
+from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -47,14 +48,15 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
     if drift is None:
         return
     old, new = drift.known.revision, drift.document.current.revision
+    since = utc(drift.document.current.ns)
     way_out = (
         "cancel the task, or abandon it and start a new one"
         if settings.fenced
         else "read it once (GetTask): if the agent still shows it whole, it may go on; otherwise cancel or abandon it"
     )
     yield Hit(
-        f"task {task.task_id} was made under card revision {short(old)} and the agent now has {short(new)} "
-        f"({drift.narrowed or 'changed'}); the agent has not re-affirmed the task. Way out: {way_out}",
+        f"task {task.task_id} was made under card revision {short(old)} and the agent now has {short(new)} since "
+        f"{since} ({drift.narrowed or 'changed'}); the agent has not re-affirmed the task. Way out: {way_out}",
         task=task,
         discriminator=new,
         previous_state=task.state,
@@ -149,8 +151,8 @@ def _resent_beside(call: CallStarted, message: SentMessage, task: Task) -> Hit |
 
 def _resent(task: Task, how: str, level: Level | None = None) -> Hit:
     trouble = (
-        "went back in its life"
-        if task.went_back
+        f"went back from {task.poison.state}"
+        if task.poison is not None
         else "had its answer withheld by this policy"
         if task.refused_seq
         else "was lost by its agent"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order
+from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import AgentCardDivergenceError, TaskResurrectionError
@@ -72,7 +73,10 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
         return
     drift = order.drift(task, narrowing_only=False)
     old, new = (drift.known.revision, drift.document.current.revision) if drift is not None else ("", "")
-    redeployed = f", and its agent's card went from revision {short(old)} to {short(new)}" if drift is not None else ""
+    redeployed = ""
+    if drift is not None:
+        since = utc(drift.document.current.ns)
+        redeployed = f", and its agent's card went from revision {short(old)} to {short(new)} at {since}"
     yield Hit(
         f"task {task.task_id} went back from {found.earlier} to {seen.state}{redeployed}: another execution may be "
         f"answering "

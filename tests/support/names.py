@@ -81,6 +81,7 @@ ATTRIBUTES: Final[dict[str, Attribute]] = {
     semconv.CARD_REVISION_PREVIOUS_ID: _HASH,
     semconv.CARD_REVISION_CHANGED: _FLAG,
     semconv.CARD_REVISION_CONFIRMED: _FLAG,
+    semconv.CARD_REVISION_SINCE: Attribute(str, pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
     semconv.CARD_DIGEST: _HASH,
     semconv.CARD_CANONICAL: _FLAG,
     semconv.CARD_AGE: Attribute(float),

@@ -17,9 +17,14 @@ from otel_a2a.cli.demo.tree import Node, forest
 from otel_a2a.cli.otlp.records import LogEvent, Span
 from tests.support.names import KINDS
 
-UNSTEADY: Final = {semconv.SERVER_PORT: "<port>", semconv.CARD_AGE: "<seconds>"}
+UNSTEADY: Final = {
+    semconv.SERVER_PORT: "<port>",
+    semconv.CARD_AGE: "<seconds>",
+    semconv.CARD_REVISION_SINCE: "<time>",
+}
 """Attributes whose value is another one in each run."""
 PORT: Final = r"(?<=127\.0\.0\.1:)\d+"
+TIME: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 HASH: Final = r"sha256:[0-9a-f]{12}"
 """As sentences quote it; attributes have the rest of it behind."""
@@ -63,7 +68,7 @@ def _lines(
 
 
 def _steady(text: str) -> str:
-    text = re.sub(PORT, "<port>", text)
+    text = re.sub(TIME, "<time>", re.sub(PORT, "<port>", text))
     # Numbered in the order in which they are first met, so that equal ones stay equal.
     for kind, pattern, rest in (("hash", HASH, "[0-9a-f]*"), ("id", UUID, "")):
         for number, value in enumerate(dict.fromkeys(re.findall(pattern, text)), 1):

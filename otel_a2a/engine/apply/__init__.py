@@ -48,7 +48,7 @@ def apply(ledger: Ledger, observation: Observation, now_ns: int) -> Effect:
     if isinstance(observation, CallFailed):
         return calls.call_failed(ledger, observation)
     if isinstance(observation, CardFetched):
-        return cards.card_fetched(ledger, observation)
+        return cards.card_fetched(ledger, observation, now_ns)
     if isinstance(observation, CardFetchFailed):
         return cards.card_fetch_failed(ledger, observation)
     if isinstance(observation, CallRedirected):

@@ -11,8 +11,8 @@ from otel_a2a.observations import CardFetched, CardFetchFailed
 
 NO_CARD_THERE = (404, 410)
 
-def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
-    """A card document arrived or was confirmed. Nothing where it is no card."""
+def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
+    """A card document arrived or was confirmed. Nothing where it is no card. ``now_ns``: since the epoch."""
     request = fetched.request
     held = ledger.document(request)
     if fetched.confirmed:
@@ -35,7 +35,7 @@ def card_fetched(ledger: Ledger, fetched: CardFetched) -> Effect:
     document = held[1] if held is not None else CardDocument((request.url, request.extended, request.credential))
     previous = document.current.revision if document.history else ""
     if previous != fetched.revision:
-        document.history.append(CardVersion(fetched.revision, card, fetched.seq, fetched.at))
+        document.history.append(CardVersion(fetched.revision, card, fetched.seq, fetched.at, now_ns, request.span))
         if len(document.history) > HISTORY:
             del document.history[0]
             document.forgotten = True
