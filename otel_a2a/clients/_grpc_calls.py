@@ -8,7 +8,6 @@ same, and is given a subclass of its own class that looks at what the applicatio
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, Final
@@ -17,9 +16,9 @@ from otel_a2a.clients._grpc_watch import (
     CLOSED_EARLY,
     AsyncMessages,
     Listener,
+    Waiting,
     Watch,
     pass_or_refuse,
-    take_next,
 )
 
 MOST_KINDS: Final = 64
@@ -28,26 +27,22 @@ MOST_KINDS: Final = 64
 
 def watch_future(call: Any, operation: Listener) -> Any:
     """For ``future`` of a unary call: judged when its result is asked for."""
-    watched = _watched(call, operation, _future)
-    return watched if watched is not None else _unseen(call, operation)
+    return _watched(call, operation, _future)
 
 
 def watch_stream(call: Any, operation: Listener) -> Any:
     """For a stream that is iterated."""
-    watched = _watched(call, operation, _stream)
-    return watched if watched is not None else _unseen(call, operation)
+    return _watched(call, operation, _stream)
 
 
 def watch_awaited(call: Any, operation: Listener) -> Any:
     """For a unary call that is awaited."""
-    watched = _watched(call, operation, _awaited)
-    return watched if watched is not None else _unseen(call, operation)
+    return _watched(call, operation, _awaited)
 
 
 def watch_async_stream(call: Any, operation: Listener, eof: object) -> Any:
     """For a stream that is iterated asynchronously, or read until ``eof``."""
-    watched = _watched(call, operation, _async_stream, eof)
-    return watched if watched is not None else _unseen(call, operation)
+    return _watched(call, operation, _async_stream, eof)
 
 
 Overrides = Callable[..., dict[str, Any]]
@@ -55,13 +50,13 @@ _kinds: dict[tuple[type, Overrides], type] = {}
 
 
 def _watched(call: Any, operation: Listener, overrides: Overrides, *about: Any) -> Any:
-    """``call``, now of a subclass with ``overrides``; None where that is not possible."""
+    """``call``, now of a subclass with ``overrides``. Where that is not possible, what becomes of it stays unseen."""
     try:
         kind = _kind(type(call), overrides, *about)
         call._otel_a2a = Watch(operation)
         call.__class__ = kind
     except (AttributeError, TypeError):
-        return None
+        operation.end(CLOSED_EARLY)
     return call
 
 
@@ -74,11 +69,6 @@ def _kind(original: type, overrides: Overrides, *about: Any) -> type:
             _kinds.clear()
         _kinds[original, overrides] = kind
     return kind
-
-
-def _unseen(call: Any, operation: Listener) -> Any:
-    operation.end(CLOSED_EARLY)
-    return call
 
 
 def _forgotten(original: Any) -> Callable[[Any], None]:
@@ -126,7 +116,11 @@ def _future(original: Any) -> dict[str, Any]:
 
 def _stream(original: Any) -> dict[str, Any]:
     def following(self: Any) -> Any:
-        return take_next(self._otel_a2a, functools.partial(original.__next__, self), self)
+        watch = self._otel_a2a
+        with Waiting(watch):
+            message = original.__next__(self)
+        pass_or_refuse(watch, message, self)
+        return message
 
     found = {"__next__": following, "cancel": _canceled(original), "__del__": _forgotten(original)}
     if hasattr(original, "next"):
@@ -151,20 +145,9 @@ def _awaited(original: Any) -> dict[str, Any]:
 def _async_stream(original: Any, eof: object) -> dict[str, Any]:
     async def read(self: Any) -> Any:
         watch = self._otel_a2a
-        watch.reading = True
-        try:
+        # Reading and iterating must not be mixed; to try it raises, and ends nothing.
+        with Waiting(watch, is_over=self.done):
             message = await original.read(self)
-        except StopAsyncIteration:
-            # As an intercepted stream of older versions ends.
-            watch.end("eof")
-            raise
-        except BaseException as error:
-            # Reading and iterating must not be mixed; to try it ends nothing.
-            if self.done():
-                watch.fail(error)
-            raise
-        finally:
-            watch.reading = False
         if message is eof:
             watch.end("eof")
         else:

@@ -70,24 +70,14 @@ class Watch:
 
     def answer(self, message: Any) -> None:
         """The application is about to get the whole answer. Raises a policy error, each time."""
-        with self._lock:
-            operation, self._operation = self._operation, None
-            if operation is not None:
-                self._ask(operation.answer, message)
-        if self._refusal is not None:
-            raise self._refusal
+        self._conclude(lambda operation: operation.answer(message))
 
     def fail(self, error: BaseException) -> None:
         """The application is about to get ``error``. Raises a policy error, each time."""
         if isinstance(error, GeneratorExit):
             self.drop()
-            return
-        with self._lock:
-            operation, self._operation = self._operation, None
-            if operation is not None:
-                self._ask(tell_failure, operation, error)
-        if self._refusal is not None:
-            raise self._refusal
+        else:
+            self._conclude(lambda operation: tell_failure(operation, error))
 
     def tell(self, message: Any) -> BaseException | None:
         """The application is about to get a message of a stream. Returns what it is to get instead."""
@@ -118,30 +108,42 @@ class Watch:
         if operation is not None:
             operation.end_later(CLOSED_EARLY)
 
-    def _ask(self, what: Callable[..., None], *about: Any) -> None:
-        try:
-            what(*about)
-        except Exception as refusal:
-            self._refusal = refusal
+    def _conclude(self, tell: Callable[[Listener], None]) -> None:
+        with self._lock:
+            operation, self._operation = self._operation, None
+            if operation is not None:
+                try:
+                    tell(operation)
+                except Exception as refusal:
+                    self._refusal = refusal
+        if self._refusal is not None:
+            raise self._refusal
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
 
 
-def take_next(watch: Watch, following: Callable[[], Any], call: Any) -> Any:
-    watch.reading = True
-    try:
-        message = following()
-    except StopIteration:
-        watch.end("eof")
-        raise
-    except BaseException as error:
-        watch.fail(error)
-        raise
-    finally:
-        watch.reading = False
-    pass_or_refuse(watch, message, call)
-    return message
+class Waiting:
+    """The application waits for a message, in whatever way: a context manager that tells what comes in its place.
+
+    ``is_over`` is asked whether an error ends the call. A plain class, because it is entered for every message.
+    """
+
+    __slots__ = ("_is_over", "_watch")
+
+    def __init__(self, watch: Watch, is_over: Callable[[], bool] | None = None) -> None:
+        self._watch = watch
+        self._is_over = is_over
+
+    def __enter__(self) -> None:
+        self._watch.reading = True
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._watch.reading = False
+        if isinstance(error, (StopIteration, StopAsyncIteration)):
+            self._watch.end("eof")
+        elif error is not None and (self._is_over is None or self._is_over()):
+            self._watch.fail(error)
 
 
 def pass_or_refuse(watch: Watch, message: Any, call: Any) -> None:
@@ -183,16 +185,7 @@ class AsyncMessages(Proxy):
     async def _self_take(self, following: Awaitable[Any]) -> Any:
         # Held until it is told: the library's generator lets go of its call when it ends.
         watch, call = self._self_watch, self._self_call()
-        watch.reading = True
-        try:
+        with Waiting(watch):
             message = await following
-        except StopAsyncIteration:
-            watch.end("eof")
-            raise
-        except BaseException as error:
-            watch.fail(error)
-            raise
-        finally:
-            watch.reading = False
         pass_or_refuse(watch, message, call)
         return message
