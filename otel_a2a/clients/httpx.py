@@ -9,13 +9,14 @@ wrap transports, become our children. The two libraries have the same names, so 
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from otel_a2a import operation, patching
 from otel_a2a.clients._tee import AsyncTee, SyncTee
+
+Tee = Callable[[Any, operation.Operation], Any]
 
 
 def install(library: ModuleType) -> list[patching.Patch]:
@@ -41,10 +42,11 @@ def install(library: ModuleType) -> list[patching.Patch]:
 class HttpxExchange:
     """An ``Exchange`` over a request of httpx, read when asked for."""
 
-    __slots__ = ("_request",)
+    __slots__ = ("_headers", "_request")
 
     def __init__(self, request: Any) -> None:
         self._request = request
+        self._headers: dict[bytes, bytes] | None = None
 
     @property
     def method(self) -> str:
@@ -60,30 +62,38 @@ class HttpxExchange:
         return str(self._request.url)
 
     def header(self, name: str) -> str | None:
-        value: str | None = self._request.headers.get(name)
-        return value
+        # httpx goes through all of them for each that is asked for, and of an A2A request a dozen are.
+        if self._headers is None:
+            self._headers = {key.lower(): value for key, value in reversed(self._request.headers.raw)}
+        value = self._headers.get(name.encode())
+        return value.decode(self._request.headers.encoding) if value is not None else None
 
     def body(self) -> bytes | None:
         return _content(self._request)
+
+    def set_header(self, name: str, value: str) -> None:
+        self._request.headers[name] = value
+
+    def has_left(self) -> None:
+        """Auth flows have set theirs by now."""
+        self._headers = None
 
 
 def _sync_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -> patching.Method:
     original = patch.original
 
     def send(self: Any, request: Any, **options: Any) -> Any:
-        if not patch.active or not isinstance(request, request_type):
-            return original(self, request, **options)
-        ours = operation.begin(HttpxExchange(request))
+        exchange = HttpxExchange(request)
+        ours = _begin(exchange) if patch.active and isinstance(request, request_type) else None
         if ours is None:
             return original(self, request, **options)
-        ours.propagate(lambda name, value: operator.setitem(request.headers, name, value))
         try:
             with ours.attached():
                 response = original(self, request, **options)
         except BaseException as error:
             ours.end(type(error).__name__, error)
             raise
-        _observe(ours, response, tee)
+        _observe(ours, exchange, response, tee)
         return response
 
     return send
@@ -93,27 +103,33 @@ def _async_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) 
     original = patch.original
 
     async def send(self: Any, request: Any, **options: Any) -> Any:
-        if not patch.active or not isinstance(request, request_type):
-            return await original(self, request, **options)
-        ours = operation.begin(HttpxExchange(request))
+        exchange = HttpxExchange(request)
+        ours = _begin(exchange) if patch.active and isinstance(request, request_type) else None
         if ours is None:
             return await original(self, request, **options)
-        ours.propagate(lambda name, value: operator.setitem(request.headers, name, value))
         try:
             with ours.attached():
                 response = await original(self, request, **options)
         except BaseException as error:
             ours.end(type(error).__name__, error)
             raise
-        _observe(ours, response, tee)
+        _observe(ours, exchange, response, tee)
         return response
 
     return send
 
 
-def _observe(ours: operation.Operation, response: Any, tee: Callable[[Any, operation.Operation], Any]) -> None:
+def _begin(exchange: HttpxExchange) -> operation.Operation | None:
+    ours = operation.begin(exchange)
+    if ours is not None:
+        ours.propagate(exchange.set_header)
+    return ours
+
+
+def _observe(ours: operation.Operation, exchange: HttpxExchange, response: Any, tee: Tee) -> None:
     """Hand the answer to the operation: its body where it is there already, else a tee in front of the readers."""
     try:
+        exchange.has_left()
         url = str(response.url)
         ours.respond(response.status_code, response.headers.get, url, from_cache=_is_from_cache(response))
         content = _content(response)

@@ -60,6 +60,30 @@ def test_generated_body_is_left_alone(library: str) -> None:
     assert exchange.body() == b"{}"
 
 
+def test_header_is_the_first_of_its_name_in_any_case(library: str) -> None:
+    """Headers are found by their lower-case name and decoded as the library does it; one that is not there is None."""
+    from otel_a2a.clients.httpx import HttpxExchange
+
+    headers = [("X-Key", "\u00fc".encode()), ("x-key", "later"), ("Accept", "a/b")]
+    request = importlib.import_module(library).Request("GET", "http://a/", headers=headers)
+    exchange = HttpxExchange(request)
+    assert [exchange.header(name) for name in ("x-key", "accept", "x-other")] == ["\u00fc", "a/b", None]
+
+
+def test_header_set_by_an_auth_flow_is_seen(side: Side) -> None:
+    """What is set within the library's own call is there when the answer is."""
+
+    def sign(request: Any) -> Any:
+        request.headers["authorization"] = "Bearer 1"
+        return request
+
+    async def program(client: Any) -> None:
+        await side.do(client.get(side.url("/"), auth=sign))
+
+    recorder = record(side, program)
+    assert recorder.only.exchange.header("authorization") == "Bearer 1"
+
+
 def test_stream_is_told_chunk_by_chunk(side: Side) -> None:
     """Each chunk is seen before the program has it, the end once, and nothing is called a body."""
 
