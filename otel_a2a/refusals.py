@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One call of a library that tries several requests: once one of them was refused, no other takes its place.
 
-python-a2a catches whatever a send raises, and posts the same words again: to other paths, and at last in a format of its
-own, which is no A2A. A hook says where such a call begins and ends; the seam notes what it refuses there and refuses
-what the library would post next to the same server. Nothing is compared, and nothing outlives the call.
+python-a2a catches whatever a send raises, and posts the same words again: to other paths, and at last in a format of
+its own, which is no A2A. A hook says where such a call begins and ends; the seam notes what it refuses there and
+refuses what the library would post next to the same server. Nothing is compared, and nothing outlives the call.
 """
 
 from __future__ import annotations
