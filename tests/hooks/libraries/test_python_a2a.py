@@ -36,7 +36,7 @@ PHANTOM = "phantom-terminal-state"
 NOT_FOUND = {"error": {"code": -32001, "message": "Task not found"}}
 
 
-class Charging(A2AServer):  # type: ignore[misc]  # the library has no types
+class Charging(A2AServer):
     """python-a2a's own server, which does the work of every message that reaches it, in whatever format."""
 
     def __init__(self, url: str) -> None:
