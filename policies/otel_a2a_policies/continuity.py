@@ -154,17 +154,17 @@ def context_changed(seen: TaskSeen | MessageSeen, view: View, settings: Settings
         return
     if isinstance(seen, TaskSeen) and seen.form == Form.LISTED:
         return
-    task, expected = view.task, ""
+    task, expected, told = view.task, "", ""
     answers = isinstance(seen, MessageSeen) or call.answered_task in ("", seen.task_id)
     if call.creates and call.context_id and _is_1_x(call):
         expected = call.context_id if answers else ""
+        told = "context {} was asked and context {} answered: an agent that cannot take a context must refuse it"
     elif task is not None and seen.task_id == task.task_id and seen.context_id not in task.contexts:
         expected = task.context_id
+        told = "the task is in context {} and was told of in context {}"
     if expected and seen.context_id != expected:
         yield Hit(
-            f"context {expected} was asked and context {seen.context_id} answered: an agent that cannot take a context "
-            f"must "
-            "refuse it. The conversation is in two pieces now",
+            f"{told.format(expected, seen.context_id)}. The conversation is in two pieces now",
             task=task,
             discriminator=seen.context_id,
             declared=expected,

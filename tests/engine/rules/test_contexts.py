@@ -58,10 +58,11 @@ def test_1_0_takes_new_work_into_an_old_conversation() -> None:
 @pytest.mark.parametrize("version", ["0.2", "0.3", "1.0"])
 @pytest.mark.parametrize("method", [Method.GET_TASK, Method.SEND_MESSAGE, Method.CANCEL_TASK])
 def test_a_task_moves_to_another_context(method: str, version: str) -> None:
-    """In any version a task keeps its own."""
+    """In any version a task keeps its own, and the finding names both."""
     world = conversation(version=version)
     world.answers(world.leaves(method, "t1", version=version, sent=NEXT), WORKING, context="c9")
-    assert CHANGED in world.rules()
+    [found] = [finding for finding in world.findings if finding.rule == CHANGED]
+    assert "the task is in context c1 and was told of in context c9" in found.message
 
 
 @legal(CHANGED)
