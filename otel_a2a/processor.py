@@ -108,6 +108,9 @@ class PolicySpanProcessor(SpanProcessor):
         if not live.may_write:
             where = set_value(NO_SPAN, True, where)
         call = call_of(span.name, attributes, _reference(context))
+        # A gateway has many agents at one host.
+        call.endpoint = f"{call.endpoint} {attributes.get(semconv.GEN_AI_AGENT_NAME, '')}".strip()
+        call.is_traced = span.parent is not None
         call.task_id = live.task_id
         call.seq = live.seq
         live.engine.observe(call, where, enforce=False)

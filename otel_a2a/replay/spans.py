@@ -18,6 +18,15 @@ from otel_a2a.replay.script import ScriptError
 _NOT_STATED: Final = (None, "", 0, "SPAN_KIND_UNSPECIFIED")
 _CLIENT_OR_INTERNAL: Final = (1, 3, "SPAN_KIND_INTERNAL", "SPAN_KIND_CLIENT", "internal", "client", *_NOT_STATED)
 """Kinds of A2A spans; one that is not stated may be any."""
+_OF_THE_PROCESS: Final = (
+    "service.namespace",
+    "service.name",
+    "service.instance.id",
+    "k8s.pod.uid",
+    "container.id",
+    "host.name",
+    "process.pid",
+)
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,6 +43,9 @@ class RecordedSpan:
     """Of kind client or internal: an agent's own spans (server) tell of the other side."""
     links: tuple[str, ...] = ()
     """Ids of the spans that it links to."""
+    parent: str = ""
+    process: str = ""
+    """What its resource says of the process that it was made in; order is only certain within one."""
 
 
 def read(path: Path, content: bytes) -> list[RecordedSpan] | None:
@@ -89,22 +101,43 @@ def _holds_spans(document: Any) -> bool:
 
 def _spans(document: dict[str, Any]) -> Iterator[RecordedSpan]:
     for resource in document.get("resourceSpans", ()):
+        process = _process(_otlp_attributes(resource.get("resource") or {}))
         for scope in resource.get("scopeSpans", ()):
-            yield from map(_of_otlp, scope.get("spans", ()))
+            yield from (_of_otlp(span, process) for span in scope.get("spans", ()))
     for trace in document.get("data", ()):
-        yield from map(_of_jaeger, trace["spans"])
+        held: dict[str, Any] = trace.get("processes") or {}
+        processes = {key: _process(_jaeger_attributes(each) | _service(each)) for key, each in held.items()}
+        yield from (_of_jaeger(span, processes.get(span.get("processID"), "")) for span in trace["spans"])
 
 
-def _of_otlp(span: dict[str, Any]) -> RecordedSpan:
+def _process(resource: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={resource[name]}" for name in _OF_THE_PROCESS if name in resource)
+
+
+def _service(process: Mapping[str, Any]) -> dict[str, Any]:
+    return {"service.name": process["serviceName"]} if "serviceName" in process else {}
+
+
+def _otlp_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return {pair["key"]: _otlp_value(pair.get("value", {})) for pair in holder.get("attributes", ())}
+
+
+def _jaeger_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return {tag["key"]: tag["value"] for tag in holder.get("tags") or ()}
+
+
+def _of_otlp(span: dict[str, Any], process: str) -> RecordedSpan:
     return RecordedSpan(
         name=span["name"],
         trace_id=span["traceId"].lower(),
         span_id=span["spanId"].lower(),
         start=int(span["startTimeUnixNano"]),
         end=int(span["endTimeUnixNano"]),
-        attributes={pair["key"]: _otlp_value(pair.get("value", {})) for pair in span.get("attributes", ())},
+        attributes=_otlp_attributes(span),
         is_call=span.get("kind") in _CLIENT_OR_INTERNAL,
         links=tuple(link["spanId"].lower() for link in span.get("links", ())),
+        parent=(span.get("parentSpanId") or "").lower(),
+        process=process,
     )
 
 
@@ -116,8 +149,8 @@ def _otlp_value(value: dict[str, Any]) -> Any:
     return next((value[kind] for kind in ("stringValue", "boolValue", "doubleValue") if kind in value), None)
 
 
-def _of_jaeger(span: dict[str, Any]) -> RecordedSpan:
-    attributes = {tag["key"]: tag["value"] for tag in span.get("tags", ())}
+def _of_jaeger(span: dict[str, Any], process: str) -> RecordedSpan:
+    attributes = _jaeger_attributes(span)
     start = int(span["startTime"]) * 1_000
     return RecordedSpan(
         name=span["operationName"],
@@ -127,10 +160,14 @@ def _of_jaeger(span: dict[str, Any]) -> RecordedSpan:
         end=start + int(span["duration"]) * 1_000,
         attributes=attributes,
         is_call=attributes.get("span.kind", "") in _CLIENT_OR_INTERNAL,
-        links=tuple(
-            each["spanID"].lower() for each in span.get("references", ()) if each.get("refType") == "FOLLOWS_FROM"
-        ),
+        links=tuple(_references(span, "FOLLOWS_FROM")),
+        parent=next(_references(span, "CHILD_OF"), ""),
+        process=process,
     )
+
+
+def _references(span: dict[str, Any], kind: str) -> Iterator[str]:
+    return (each["spanID"].lower() for each in span.get("references") or () if each.get("refType") == kind)
 
 
 def by_id(spans: Iterable[RecordedSpan]) -> dict[str, RecordedSpan]:

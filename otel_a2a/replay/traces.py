@@ -16,6 +16,7 @@ from otel_a2a import semconv
 from otel_a2a.config import Settings
 from otel_a2a.engine.rules import Rule
 from otel_a2a.observations import READS, TERMINAL, CallStarted, Method, SpanRef, TaskSeen
+from otel_a2a.replay.agents import places
 from otel_a2a.replay.player import Observer, Played
 from otel_a2a.replay.script import ScriptSettings
 from otel_a2a.replay.spans import RecordedSpan, by_id
@@ -141,28 +142,36 @@ class Recording:
 
 
 def play(recording: Recording, settings: Settings, rules: Sequence[Rule]) -> Played:
-    """Judge the calls of ``recording`` in the order in which they began and ended.
+    """Judge the calls of ``recording`` in the order in which they began and ended, each process for itself: between two
+    there is no order but that of their clocks (rules.md, G2).
 
     ``Found.step`` is the place of a span among ``recording.calls()``, ``Found.t`` seconds since the first began.
     """
     calls = recording.calls()
-    if not calls:
-        return Played()
-    observer = Observer(settings, rules)
-    player = _Player(observer, by_id(recording.spans))
-    beginning = calls[0].start
-    for at, act, step in sorted(_acts(calls)):
-        observer.come_to((at - beginning) / 1e9, step)
-        if act == _BEGIN:
-            player.begin(step, calls[step])
-        else:
-            player.end(step, calls[step])
-    return observer.played
+    at_host = places(calls, recording.spans)
+    known = by_id(recording.spans)
+    whole = Played()
+    for process in dict.fromkeys(span.process for span in calls):
+        observer = Observer(settings, rules)
+        player = _Player(observer, known)
+        for at, act, step in sorted(_acts(calls, process)):
+            observer.come_to((at - calls[0].start) / 1e9, step)
+            if act == _BEGIN:
+                player.begin(step, calls[step], at_host[step])
+            else:
+                player.end(step, calls[step])
+        whole.found += observer.played.found
+        whole.faults += observer.played.faults
+    whole.found.sort(key=lambda found: found.t)
+    return whole
 
 
-def _acts(calls: Sequence[RecordedSpan]) -> Iterator[tuple[int, int, int]]:
-    """When which call begins and ends. In one instant ends come first, but for a call that took no time at all."""
+def _acts(calls: Sequence[RecordedSpan], process: str) -> Iterator[tuple[int, int, int]]:
+    """When which call of a process begins and ends. In one instant ends come first, but for a call that took no time
+    at all."""
     for step, span in enumerate(calls):
+        if span.process != process:
+            continue
         yield span.start, _BEGIN, step
         yield max(span.end, span.start), _END if span.end > span.start else _END_AT_ONCE, step
 
@@ -174,13 +183,14 @@ class _Player:
         self._observer = observer
         self._known = known
         self._begun: dict[int, CallStarted] = {}
-        self._states: dict[str, str] = {}
-        """Task id to the state that an answer gave it last."""
+        self._states: dict[tuple[str, str], str] = {}
+        """Endpoint and task id to the state that an answer gave it last."""
 
-    def begin(self, step: int, span: RecordedSpan) -> None:
+    def begin(self, step: int, span: RecordedSpan, at_host: str) -> None:
         call = call_of(span.name, span.attributes, SpanRef(_number(span.trace_id), _number(span.span_id)))
+        call.endpoint, call.is_traced = f"{call.endpoint} {at_host}".strip(), bool(span.parent)
         task_id = str(span.attributes.get(semconv.A2A_TASK_ID, ""))
-        if self._names_task(span, task_id):
+        if self._names_task(span, call.endpoint, task_id):
             call.task_id = task_id
         elif call.is_send:
             call.judged = False
@@ -193,13 +203,13 @@ class _Player:
         for seen in answer_of(call, span.attributes):
             self._observer.engine.observe(seen, enforce=False)
             if isinstance(seen, TaskSeen):
-                self._states[seen.task_id] = seen.raw_state
+                self._states[call.endpoint, seen.task_id] = seen.raw_state
 
-    def _names_task(self, span: RecordedSpan, task_id: str) -> bool:
+    def _names_task(self, span: RecordedSpan, endpoint: str, task_id: str) -> bool:
         if span.name in _NAMED or any(self._known[link].name in JUDGED for link in span.links if link in self._known):
             return True
         # A live task that was seen before: a reply to it looks so, and nothing that is right looks otherwise.
-        state = self._states.get(task_id)
+        state = self._states.get((endpoint, task_id))
         return state is not None and state not in TERMINAL
 
 

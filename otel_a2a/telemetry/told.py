@@ -46,7 +46,7 @@ def call_of(method: str, attributes: Mapping[str, Any], span: SpanRef) -> CallSt
         method=method,
         binding="",
         protocol_version=str(attributes.get(semconv.A2A_PROTOCOL_VERSION, "")),
-        # All that the conventions give of the interface; a host with several agents is one agent here.
+        # All that the conventions give of the interface. Who knows more adds it: a host may have several agents.
         endpoint=f"//{address}:{port}",
         server_address=address,
         server_port=port if isinstance(port, int) else None,

@@ -210,6 +210,23 @@ def test_spans_of_others_are_judged_where_no_call_of_ours_was(telemetry: Telemet
     assert violation.parent is not None and violation.parent.span_id == last.context.span_id
 
 
+def test_agents_at_one_gateway_are_told_apart_by_their_names(telemetry: Telemetry) -> None:
+    """Two agents behind one host may use the same ids."""
+    tracer = telemetry.tracer_provider.get_tracer("gateway")
+    with telemetry.instrumented():
+        for name, state in (("Pay", "COMPLETED"), ("Ship", "SUBMITTED"), ("Ship", "WORKING"), ("Pay", "COMPLETED")):
+            attributes = {
+                semconv.A2A_METHOD_NAME: "GetTask",
+                semconv.A2A_TASK_ID: "1",
+                semconv.A2A_TASK_STATE: f"TASK_STATE_{state}",
+                semconv.SERVER_ADDRESS: "gateway.example",
+                semconv.GEN_AI_AGENT_NAME: name,
+            }
+            with tracer.start_as_current_span("GetTask", kind=SpanKind.CLIENT, attributes=attributes):
+                pass
+    assert telemetry.findings() == []
+
+
 def test_a_processor_added_by_hand_works_without_instrumentation(telemetry: Telemetry) -> None:
     """``PolicySpanProcessor`` on a provider is enough to judge the spans of others."""
     provider = telemetry.tracer_provider

@@ -86,6 +86,29 @@ def test_spans_of_the_other_side_are_no_calls(kind: Any) -> None:
     assert not span.is_call
 
 
+def test_parent_and_process_are_read() -> None:
+    """A process is what its resource says of it; one that says nothing is the same for all."""
+    resource = {"attributes": [{"key": "service.instance.id", "value": {"stringValue": "one"}}]}
+    document = otlp(SPAN | {"parentSpanId": "0D" * 8})
+    document["resourceSpans"][0]["resource"] = resource
+    (span,) = read(PATH, bytes_of(document)) or []
+    assert (span.parent, span.process) == ("0d" * 8, "service.instance.id=one")
+    of_jaeger = {
+        "traceID": "t",
+        "spanID": "s",
+        "operationName": "GetTask",
+        "startTime": 5,
+        "duration": 2,
+        "processID": "p1",
+        "references": [{"refType": "CHILD_OF", "traceID": "t", "spanID": "0D"}],
+    }
+    document = jaeger(of_jaeger)
+    tags = [{"key": "service.instance.id", "type": "string", "value": "two"}]
+    document["data"][0]["processes"] = {"p1": {"serviceName": "checkout", "tags": tags}}
+    (span,) = read(PATH, bytes_of(document)) or []
+    assert (span.parent, span.process) == ("0d", "service.name=checkout service.instance.id=two")
+
+
 def test_requests_may_stand_in_lines() -> None:
     """As the collector's file exporter writes them, with metrics and logs in between and blank lines."""
     lines = [otlp(SPAN), {"resourceMetrics": []}, {"resourceLogs": []}, otlp(SPAN, SPAN)]

@@ -25,7 +25,14 @@ _ids = itertools.count(1)
 
 
 def call(
-    name: str, state: str = "", *, at: float, took: float = 0.5, origin: str = "", also: dict[str, Any] | None = None
+    name: str,
+    state: str = "",
+    *,
+    at: float,
+    took: float = 0.5,
+    origin: str = "",
+    also: dict[str, Any] | None = None,
+    **of_the_span: Any,
 ) -> RecordedSpan:
     """The span of a call about task t-1 that began at second ``at``."""
     attributes = {
@@ -40,9 +47,24 @@ def call(
         attributes[semconv.A2A_TASK_STATE] = f"TASK_STATE_{state}"
     start = int(at * 1e9)
     span_id = f"{next(_ids):016x}"
-    links = (origin,) if origin else ()
     return RecordedSpan(
-        name, "0a" * 16, span_id, start, start + int(took * 1e9), attributes | (also or {}), True, links
+        name=name,
+        trace_id=of_the_span.pop("trace_id", "0a" * 16),
+        span_id=span_id,
+        start=start,
+        end=start + int(took * 1e9),
+        attributes=attributes | (also or {}),
+        is_call=True,
+        links=(origin,) if origin else (),
+        **of_the_span,
+    )
+
+
+def over_http(span: RecordedSpan, url: str, method: str = "POST") -> tuple[RecordedSpan, RecordedSpan]:
+    """A call, and the span of its HTTP request beneath it."""
+    attributes = {semconv.URL_FULL: url, "http.request.method": method}
+    return span, RecordedSpan(
+        method, span.trace_id, f"{next(_ids):016x}", span.start, span.end, attributes, True, (), span.span_id
     )
 
 
@@ -135,6 +157,62 @@ LIVES = {
 def test_a_legal_life_accuses_nobody(life: str) -> None:
     """As spans show it."""
     assert [level for _, level in found(*LIVES[life]) if level != "information"] == []
+
+
+def life(*states: str, at: float, method: str = GET, **of_the_spans: Any) -> list[RecordedSpan]:
+    """Calls that show the states of one task, one a second."""
+    return [call(method, state, at=at + number, **of_the_spans) for number, state in enumerate(states)]
+
+
+def named(name: str) -> dict[str, Any]:
+    return {semconv.GEN_AI_AGENT_NAME: name}
+
+
+def test_agents_at_one_host_are_told_apart_by_their_names() -> None:
+    """Behind a gateway two agents may use the same ids; a call that does not name its agent is that task's."""
+    first = [FIRST, call(GET, "COMPLETED", at=2, also=named("Pay"))]
+    second = life("SUBMITTED", "WORKING", at=10, also={semconv.A2A_TASK_ID: "t-1"} | named("Ship"))
+    assert rules(*first, *second) == set()
+    assert rules(*first, *second, call(GET, "SUBMITTED", at=20, also=named("Ship"))) == {"backward-transition"}
+
+
+@pytest.mark.parametrize("path", ["/{agent}/a2a", "/{agent}/v1/tasks/t-1"])
+def test_agents_at_one_host_are_told_apart_by_their_urls(path: str) -> None:
+    """The spans of HTTP beneath the calls have them, over either binding."""
+    spans: list[RecordedSpan] = []
+    for number, agent in enumerate(("pay", "ship")):
+        url = "https://agent.example" + path.format(agent=agent)
+        for span in life("SUBMITTED", "WORKING", "COMPLETED", at=number * 10):
+            spans += over_http(span, url, "GET" if "tasks" in path else "POST")
+    assert rules(*spans) == set()
+    url = "https://agent.example" + path.format(agent="ship")
+    back = over_http(call(GET, "WORKING", at=30), url, "GET" if "tasks" in path else "POST")
+    assert rules(*spans, *back) == {"backward-transition", "terminal-state-changed"}
+
+
+def test_a_host_with_one_agent_is_one_agent() -> None:
+    """Whether or not a call names it, and a span of HTTP is beneath it."""
+    told = over_http(call(GET, "COMPLETED", at=3, also=named("Pay")), "https://agent.example/a2a")
+    assert rules(FIRST, *told, call(GET, "WORKING", at=6)) == {"backward-transition", "terminal-state-changed"}
+
+
+def test_processes_are_judged_each_for_itself() -> None:
+    """Between two there is no order but that of their clocks, and each knows only what it was told."""
+    fast = life("SUBMITTED", "WORKING", "COMPLETED", at=0, process="one")
+    slow = life("SUBMITTED", "WORKING", "COMPLETED", at=1.2, process="two")
+    assert rules(*fast, *slow) == set()
+    assert rules(*fast, *slow, call(GET, "WORKING", at=9, process="two")) == {
+        "backward-transition",
+        "terminal-state-changed",
+    }
+
+
+def test_several_users_read_an_ended_task() -> None:
+    """Each in a trace of the application's own; a loop is in one."""
+    users = [call(GET, "COMPLETED", at=n, trace_id=f"{n:032x}", parent="0f" * 8) for n in range(1, 6)]
+    assert rules(call(SEND, "COMPLETED", at=0), *users) == set()
+    loop = [call(GET, "COMPLETED", at=n, parent="0f" * 8) for n in range(1, 6)]
+    assert rules(call(SEND, "COMPLETED", at=0), *loop) == {"terminal-state-ignored"}
 
 
 def test_the_agents_own_spans_are_passed_over() -> None:
