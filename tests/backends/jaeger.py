@@ -58,6 +58,8 @@ class Span:
     start: int
     duration: int
     warnings: tuple[str, ...]
+    links: tuple[tuple[str, str], ...]
+    """Trace id and span id of what it follows from: what the UI lists below *References*, after its parent."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -200,4 +202,7 @@ def _span(span: Any, service: str) -> Span:
         start=span["startTime"],
         duration=span["duration"],
         warnings=tuple(span.get("warnings") or ()),
+        links=tuple(
+            (each["traceID"], each["spanID"]) for each in span["references"] if each["refType"] == "FOLLOWS_FROM"
+        ),
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -28,6 +29,14 @@ def regression(jaeger: Jaeger) -> tuple[Trace, Span]:
     (trace,) = jaeger.search(Search(SERVICE, REGRESSION))
     (span,) = trace.named(REGRESSION)
     return trace, span
+
+
+def linked(jaeger: Jaeger, trace_id: str, span_id: str) -> Span:
+    """The span that a reference leads to."""
+    trace = jaeger.trace(trace_id)
+    assert trace is not None
+    (span,) = (each for each in trace.spans if each.id == span_id)
+    return span
 
 
 def typed(row: Row, jaeger: Jaeger) -> Search:
@@ -120,6 +129,21 @@ def test_a_violation_tells_the_whole_story(jaeger: Jaeger, story: Story) -> None
     changed = [each for trace in changes for each in trace.spans if each.tags.get(semconv.CARD_REVISION_CHANGED)]
     assert [each.tags[semconv.CARD_REVISION_PREVIOUS_ID] for each in changed] == [made_under]
     assert changed[0].start < span.start
+    since = span.tags[semconv.CARD_REVISION_SINCE]
+    assert abs(datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp() - (changed[0].start + changed[0].duration) / 1e6) < 1
+    for part in (made_under[:19], in_force[:19], since[:16]):
+        assert part in span.tags[semconv.FINDING_MESSAGE], "from which card to which, and when"
+
+
+def test_a_violation_leads_to_what_happened_before(jaeger: Jaeger, story: Story) -> None:
+    """One click further: its references are the fetch that brought the other card, and the call that made the task."""
+    for rule in ("backward-transition", "message-resent-after-regression", "continued-across-revisions"):
+        (trace,) = jaeger.search(Search(SERVICE, f"violation {rule}"))
+        (span,) = trace.named(f"violation {rule}")
+        fetch, origin = [linked(jaeger, *each) for each in span.links]
+        assert fetch.name == "GetAgentCard" and fetch.tags[semconv.CARD_REVISION_CHANGED] is True
+        assert fetch.tags[semconv.CARD_REVISION_ID] == span.tags[semconv.CARD_REVISION_ID]
+        assert origin.name == "SendStreamingMessage" and origin.tags[semconv.A2A_TASK_ID] == DEMO_TASK
 
 
 def test_what_the_demo_says_is_what_jaeger_has(jaeger: Jaeger, story: Story) -> None:
