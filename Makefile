@@ -177,6 +177,7 @@ $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 $(NEIGHBOURS)/.test: $(NEIGHBOURS)/.made pyproject.toml constraints/neighbours.txt
 	$(NEIGHBOURS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/neighbours.txt -e . \
 		'a2a-sdk[http-server,grpc]' aiohttp grpcio httpx httpx-aiohttp logfire openinference-instrumentation \
+		'google-adk[a2a] ; python_version >= "3.11"' 'openinference-instrumentation-google-adk ; python_version >= "3.11"' \
 		opentelemetry-instrumentation-{aiohttp-client,grpc,httpx,requests} pytest pytest-asyncio requests uvicorn
 	@touch $@
 
