@@ -205,7 +205,7 @@ class Operation(ObservedCall):
         # A stream may be forgotten, and a finaliser must not be the one that starts a thread.
         self._runtime.worker.start()
         open_calls.add(self)
-        self._reader = bodies.body_reader(
+        self._reader = bodies.BodyReader(
             self._header("content-type"), self._header("content-encoding"), self._runtime.settings.max_body
         )
         return self._reader

@@ -29,8 +29,9 @@ def read_whole(
     """
     if isinstance(request, CardRequested):
         return [cards.read_card(request, status, header, content, from_cache=from_cache)], True
-    reader = bodies.body_reader(header("content-type"), None, limit)
-    if reader.is_stream:
+    content_type = header("content-type")
+    if bodies.is_stream(content_type):
+        reader = bodies.BodyReader(content_type, None, limit)
         events = [*reader.feed(content), *reader.finish()]
         return [seen for event in events for seen in responses.read_event(request, event.data, event.type)], True
     if len(content) > limit:

@@ -9,7 +9,7 @@ from otel_a2a.wire.encodings import CannotDecode, Decoder, decoder
 from otel_a2a.wire.reading import media_type
 from otel_a2a.wire.sse import Event, LinesFramer, SseFramer, WholeFramer
 
-__all__ = ["BodyReader", "Event", "body_reader"]
+__all__ = ["BodyReader", "Event", "is_stream"]
 
 _EVENT_STREAM: Final = "text/event-stream"
 _JSON_LINES: Final = frozenset(
@@ -19,15 +19,10 @@ _MOST_INFLATED: Final = 16
 """How many times ``limit`` one chunk of a compressed stream may decode to."""
 
 
-def body_reader(content_type: str | None, content_encoding: str | None, limit: int) -> BodyReader:
-    """A reader for a body with these headers.
-
-    Args:
-        content_type: ``text/event-stream`` and JSON lines are streams; anything else is one event, at the end.
-        content_encoding: of the bytes that will be fed; None where they come decoded.
-        limit: bytes of one event or of a whole body; what is larger is not kept.
-    """
-    return BodyReader(content_type, content_encoding, limit)
+def is_stream(content_type: str | None) -> bool:
+    """Whether a body of this type is a stream of events: ``text/event-stream``, or JSON lines."""
+    kind = media_type(content_type)
+    return kind == _EVENT_STREAM or kind in _JSON_LINES
 
 
 class BodyReader:
@@ -35,20 +30,24 @@ class BodyReader:
 
     Nothing here raises. ``judged`` turns False where something could not be read: an encoding that is unknown or
     broken, an event or body over the limit.
+
+    Args:
+        content_type: what is no stream (``is_stream``) is one event, at the end.
+        content_encoding: of the bytes that will be fed; None where they come decoded.
+        limit: bytes of one event or of a whole body; what is larger is not kept.
     """
 
     __slots__ = ("_before", "_chunk", "_decoded", "_decoder", "_framer", "_limit", "_readable", "is_stream")
 
     def __init__(self, content_type: str | None, content_encoding: str | None, limit: int) -> None:
-        kind = media_type(content_type)
+        self.is_stream = is_stream(content_type)
         self._framer: SseFramer | LinesFramer | WholeFramer
-        if kind == _EVENT_STREAM:
-            self._framer = SseFramer(limit)
-        elif kind in _JSON_LINES:
-            self._framer = LinesFramer(limit)
-        else:
+        if not self.is_stream:
             self._framer = WholeFramer(limit)
-        self.is_stream = not isinstance(self._framer, WholeFramer)
+        elif media_type(content_type) == _EVENT_STREAM:
+            self._framer = SseFramer(limit)
+        else:
+            self._framer = LinesFramer(limit)
         self._limit = limit
         self._readable = True
         self._decoder: Decoder | None = None

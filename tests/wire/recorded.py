@@ -65,7 +65,7 @@ class Recorded:
         header = self.answer_headers.get
         if isinstance(request, CardRequested):
             return [cards.read_card(request, self.status, header, self.answer)]
-        reader = bodies.body_reader(header("content-type"), header("content-encoding"), LIMIT)
+        reader = bodies.BodyReader(header("content-type"), header("content-encoding"), LIMIT)
         events = [event for chunk in self.chunks for event in reader.feed(chunk)]
         events += reader.finish()
         if not reader.is_stream:

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otel_a2a.wire import encodings
-from otel_a2a.wire.bodies import BodyReader, Event, body_reader
+from otel_a2a.wire.bodies import BodyReader, Event, is_stream
 from tests.wire.streams import EVENTS, PLACES, STREAMS, cut_at, deflated, gzipped, reference_events
 
 LIMIT = 10_000
@@ -25,7 +25,7 @@ def read(reader: BodyReader, chunks: list[bytes]) -> list[Event]:
 
 
 @pytest.mark.parametrize(
-    ("content_type", "is_stream"),
+    ("content_type", "expected"),
     [
         (SSE, True),
         ("Text/Event-Stream", True),
@@ -38,16 +38,16 @@ def read(reader: BodyReader, chunks: list[bytes]) -> list[Event]:
         (None, False),
     ],
 )
-def test_the_content_type_tells_streams(content_type: str | None, is_stream: bool) -> None:
+def test_the_content_type_tells_streams(content_type: str | None, expected: bool) -> None:
     """Events and JSON lines are streams, all else is one body."""
-    assert body_reader(content_type, None, LIMIT).is_stream == is_stream
+    assert is_stream(content_type) == BodyReader(content_type, None, LIMIT).is_stream == expected
 
 
 def test_a_body_is_one_event_at_its_end() -> None:
     """Decoded."""
     body = json.dumps({"x": 1}).encode()
     for encoding, encoded in ((None, body), ("gzip", gzip.compress(body)), ("deflate", zlib.compress(body))):
-        reader = body_reader("application/json", encoding, LIMIT)
+        reader = BodyReader("application/json", encoding, LIMIT)
         assert read(reader, [encoded[i : i + 3] for i in range(0, len(encoded), 3)]) == [Event(body)]
         assert reader.judged
 
@@ -55,10 +55,10 @@ def test_a_body_is_one_event_at_its_end() -> None:
 def test_a_body_over_the_limit_is_not_judged() -> None:
     """Measured after decoding."""
     for encoding, encoded in ((None, b"x" * 101), ("gzip", gzip.compress(b"x" * 101))):
-        reader = body_reader("application/json", encoding, 100)
+        reader = BodyReader("application/json", encoding, 100)
         assert read(reader, [encoded]) == []
         assert not reader.judged
-    reader = body_reader("application/json", "gzip", 100)
+    reader = BodyReader("application/json", "gzip", 100)
     assert read(reader, [gzip.compress(b"x" * 100)]) == [Event(b"x" * 100)]
 
 
@@ -74,7 +74,7 @@ def test_a_body_over_the_limit_is_not_judged() -> None:
 )
 def test_what_cannot_be_decoded_is_not_judged(content_type: str, encoding: str, chunk: bytes) -> None:
     """Unknown, broken or a bomb: no event, no exception, then and later."""
-    reader = body_reader(content_type, encoding, 1000)
+    reader = BodyReader(content_type, encoding, 1000)
     assert read(reader, [chunk, b"data: x\n\n", chunk]) == []
     assert not reader.judged
     assert reader.cut(0) == 0
@@ -100,14 +100,14 @@ def test_a_stream_reads_the_same_in_any_coding_and_chunking(
 ) -> None:
     """The server cuts, the coding cuts, the network cuts: the events stay."""
     encoding, chunks = encoded(kind, cut_at(stream, places))
-    reader = body_reader(SSE, encoding, LIMIT)
+    reader = BodyReader(SSE, encoding, LIMIT)
     assert read(reader, cut_at(b"".join(chunks), network)) == reference_events(stream)
     assert reader.judged
 
 
 def handed_on(encoding: str | None, chunks: list[bytes], refused: int) -> tuple[bytes, bytes]:
     """What an application has received when event ``refused`` is stopped: before that event's chunk, and in all."""
-    reader = body_reader(SSE, encoding, LIMIT)
+    reader = BodyReader(SSE, encoding, LIMIT)
     passed, seen = b"", 0
     for chunk in chunks:
         events = reader.feed(chunk)
@@ -174,7 +174,7 @@ def test_a_code_that_covers_many_events_is_never_handed_on(kind: str, stream: by
 
 def test_the_lf_of_a_crlf_cut_in_two_goes_with_its_event() -> None:
     """Else a reader of lines would wait for it, and never give out the good event."""
-    reader = body_reader(SSE, None, LIMIT)
+    reader = BodyReader(SSE, None, LIMIT)
     assert reader.feed(b"data: a\r\n\r") == [Event(b"a")]
     assert reader.feed(b"\ndata: b\r\n\r\n") == [Event(b"b")]
     assert reader.cut(0) == 1
@@ -182,7 +182,7 @@ def test_the_lf_of_a_crlf_cut_in_two_goes_with_its_event() -> None:
 
 def test_json_lines_are_cut_between_lines() -> None:
     """The same for the other kind of stream."""
-    reader = body_reader("application/x-ndjson", None, LIMIT)
+    reader = BodyReader("application/x-ndjson", None, LIMIT)
     assert len(reader.feed(b'{"a": 1}\n{"b": 2}\n{"c"')) == 2
     assert [reader.cut(i) for i in range(3)] == [0, 9, 18]
 
@@ -190,7 +190,7 @@ def test_json_lines_are_cut_between_lines() -> None:
 def test_a_decoder_that_cannot_be_copied_is_cut_before_the_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the application misses the good events of that chunk, too."""
     monkeypatch.setitem(encodings._CODINGS, "br", lambda: encodings._Foreign(lambda chunk: chunk))
-    reader = body_reader(SSE, "br", LIMIT)
+    reader = BodyReader(SSE, "br", LIMIT)
     assert len(reader.feed(b"data: a\n\ndata: b\n\n")) == 2
     assert reader.cut(1) == 0
 
@@ -203,7 +203,7 @@ def test_a_decoder_that_cannot_be_copied_is_cut_before_the_chunk(monkeypatch: py
 )
 def test_no_bytes_make_a_reader_raise(content_type: Any, encoding: Any, chunks: list[bytes], index: int) -> None:
     """Whatever comes, in whatever coding it claims to be."""
-    reader = body_reader(content_type, encoding, 50)
+    reader = BodyReader(content_type, encoding, 50)
     for chunk in chunks:
         reader.feed(chunk)
         assert 0 <= reader.cut(index) <= len(chunk)
