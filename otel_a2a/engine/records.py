@@ -102,11 +102,11 @@ class Discovery:
     failure_seq: int = 0
     failure_at: float = 0.0
     reason: str = ""
+    is_absent: bool = False
+    """No card was ever had there, and none is: its last failure was *not found*."""
     span: SpanRef | None = None
     is_traced: bool = False
 
-    is_absent: bool = False
-    """No card was ever had there, and none is: its last failure was *not found*."""
     @property
     def has_failed(self) -> bool:
         """Whether the newest discovery failed."""
@@ -140,16 +140,13 @@ class Artifact:
     """What the chunks of one stream add up to: other streams and webhooks repeat them."""
     counted_in: int = 0
     """That stream (``seq`` of its call)."""
+    delivered_at: float = 0.0
+    """When a webhook brought it; 0 once an answer or a stream has shown it."""
     sealed_in: int = 0
     """The stream (``seq`` of its call) in which its last chunk came."""
     chunks: set[str] = field(default_factory=set)
-    delivered_at: float = 0.0
-    """When a webhook brought it; 0 once an answer or a stream has shown it."""
 
 
-@dataclass(slots=True, eq=False)
-class Expectation:
-    """A state that the application expects by a time."""
 @dataclass(slots=True, frozen=True)
 class Delivered:
     """When a webhook told a state, and the time stamp that it bore."""
@@ -166,6 +163,9 @@ class ReadsWhenEnded:
     sent_at: float = 0.0
 
 
+@dataclass(slots=True, eq=False)
+class Expectation:
+    """A state that the application expects by a time."""
 
     state: str
     due_at: float
@@ -206,11 +206,11 @@ class Task:
     terminal_seq: int = 0
     first_seen: dict[str, int] = field(default_factory=dict)
     """State → when it was first received."""
+    delivered: dict[str, Delivered] = field(default_factory=dict)
+    """States that so far only a webhook has told."""
     streams: OrderedDict[int, str] = field(default_factory=OrderedDict)
     """Stream (``seq`` of its call) → the furthest state seen in it."""
     open_streams: set[int] = field(default_factory=set)
-    delivered: dict[str, Delivered] = field(default_factory=dict)
-    """States that so far only a webhook has told."""
     timestamp: float | None = None
     read_seq: int = 0
     """When an answer to GetTask was last received."""

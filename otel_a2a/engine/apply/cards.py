@@ -11,6 +11,7 @@ from otel_a2a.observations import CardFetched, CardFetchFailed
 
 NO_CARD_THERE = (404, 410)
 
+
 def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
     """A card document arrived or was confirmed. Nothing where it is no card. ``now_ns``: since the epoch."""
     request = fetched.request
@@ -78,7 +79,7 @@ def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
     discovery.failure_seq = failed.seq
     discovery.failure_at = failed.at
     discovery.reason = failed.reason
-    discovery.span = request.span
     discovery.is_absent = not discovery.success_seq and failed.status in NO_CARD_THERE
+    discovery.span = request.span
     discovery.is_traced = request.is_traced
     return NOTHING
