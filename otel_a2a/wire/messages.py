@@ -54,7 +54,7 @@ def push_binding(config: Mapping[str, Any]) -> PushBinding | None:
 
 
 def _sent(message: Mapping[str, Any]) -> SentMessage:
-    content = parts.of_message(message)
+    content = parts.held_by(message)
     return SentMessage(
         message_id=text(message, "messageId"),
         parts=parts.digest(content),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from otel_a2a.observations import ArtifactFacts
@@ -24,13 +24,7 @@ _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 def digest(parts: list[Any]) -> str:
     """Digest over the content of the parts: 32 hexadecimal digits, empty where there is no content."""
-    return _measure(parts)[0]
-
-
-def length(parts: list[Any]) -> int:
-    """Characters of all texts, URLs, base64 and canonical data, but for the punctuation of data; independent of how
-    the content is cut into parts."""
-    return _measure(parts)[1]
+    return _measure(_contents(parts))[0]
 
 
 def media_types(parts: list[Any]) -> tuple[str, ...]:
@@ -47,9 +41,9 @@ def media_types(parts: list[Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def of_message(message: Mapping[str, Any]) -> list[Any]:
-    """The parts of a message; 0.3 HTTP+JSON calls them ``content``."""
-    return items(message, "parts") or items(message, "content")
+def held_by(holder: Mapping[str, Any]) -> list[Any]:
+    """The parts of a message or an artifact; 0.3 HTTP+JSON calls them ``content``."""
+    return items(holder, "parts") or items(holder, "content")
 
 
 def artifact_facts(artifact: Mapping[str, Any], dialect: str = "") -> ArtifactFacts:
@@ -57,16 +51,20 @@ def artifact_facts(artifact: Mapping[str, Any], dialect: str = "") -> ArtifactFa
     artifact_id = text(artifact, "artifactId")
     if not artifact_id and (dialect == "0.1" or "index" in artifact):
         artifact_id = str(artifact.get("index") or 0)[:64]
-    held = items(artifact, "parts") or items(artifact, "content")
-    fingerprint, size = _measure(held)
-    return ArtifactFacts(artifact_id, fingerprint, size, any(kind == "url" for kind, _ in _contents(held)))
+    contents = list(_contents(held_by(artifact)))
+    fingerprint, size = _measure(contents)
+    return ArtifactFacts(artifact_id, fingerprint, size, any(kind == "url" for kind, _ in contents))
 
 
-def _measure(parts: list[Any]) -> tuple[str, int]:
+def _measure(contents: Iterable[tuple[str, str]]) -> tuple[str, int]:
+    """Digest and length, independent of how the content is cut into parts.
+
+    The length is in characters of all texts, URLs, base64 and canonical data, but for the punctuation of data.
+    """
     hasher = hashlib.sha256()
     total = 0
     previous = ""
-    for kind, content in _contents(parts):
+    for kind, content in contents:
         if not content:
             continue
         if kind != "text" or previous != "text":

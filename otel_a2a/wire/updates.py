@@ -39,10 +39,11 @@ def read(value: Any, call: CallStarted | None, channel: str) -> list[Observation
     kind = value.get("kind")
     if isinstance(kind, str) and kind in _KINDS:
         return _of_kind(kind, value, call, channel)
-    for member, kind in _MEMBERS.items():
-        content = value.get(member)
-        if isinstance(content, dict) and "status" not in value:
-            return _of_kind(kind, content, call, channel)
+    if "status" not in value:
+        for member, kind in _MEMBERS.items():
+            content = value.get(member)
+            if isinstance(content, dict):
+                return _of_kind(kind, content, call, channel)
     return _of_kind(_shape(value, call, channel), value, call, channel)
 
 
@@ -82,7 +83,7 @@ def _shape(value: Mapping[str, Any], call: CallStarted | None, channel: str) -> 
         return "status-update" if is_event and not any(key in value for key in _LEAVES_OUT_ALL) else "task"
     if isinstance(value.get("artifact"), dict):
         return "artifact-update"
-    if field(value, "messageId") is not None or ("role" in value and parts.of_message(value)):
+    if field(value, "messageId") is not None or ("role" in value and parts.held_by(value)):
         return "message"
     return ""
 
