@@ -64,7 +64,7 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
         server_port=port,
         tenant=text(params, "tenant"),
         credential=credentials.of_request(exchange.header),
-        certain=spelling.strong or says_a2a(exchange.header) or knows(endpoint),
+        certain=spelling.strong or knows(endpoint) or says_a2a(exchange.header),
         rpc_id=str(rpc_id)[:128] if isinstance(rpc_id, (str, int)) else "",
     )
     apply_params(call, params, flat_push=spelling.version == "1.0")

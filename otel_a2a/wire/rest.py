@@ -88,7 +88,7 @@ def read(exchange: Exchange, found: Route, knows: Callable[[str], bool], documen
         tenant=tenant or text(body, "tenant") or query.get("tenant", [""])[0],
         task_id=found.task_id,
         credential=credentials.of_request(exchange.header),
-        certain=found.strong or says_a2a(exchange.header) or "A2A-Version" in query or knows(endpoint),
+        certain=found.strong or knows(endpoint) or says_a2a(exchange.header) or "A2A-Version" in query,
         judged=document is not None,
     )
     _apply(call, body, query)
