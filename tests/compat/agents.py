@@ -6,13 +6,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
+import httpx
 from a2a.helpers import get_message_text, new_task_from_user_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event, EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+    TaskUpdater,
+)
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
@@ -26,6 +32,7 @@ from a2a.types import (
 )
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -35,12 +42,22 @@ ASK = "ask"
 """The task asks a question; its answer completes it."""
 SLOW = "slow"
 """The task works until it is canceled."""
+HELD = "held"
+"""The task works until ``POST /release/{its id}``, and its send is answered at once, also where the client would wait:
+so nothing but a webhook has to tell of the end."""
 REUSED = "t-reused"
 """The one id that the faulty agent has."""
 
 
 class Lives(AgentExecutor):
-    """What becomes of a task, by the text of its message; any other text: worked on, an artifact, completed."""
+    """What becomes of a task, by the text of its message; any other text: worked on, an artifact, completed.
+
+    Args:
+        released: ids of tasks that were held and may go on.
+    """
+
+    def __init__(self, released: set[str]) -> None:
+        self.released = released
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Run the task."""
@@ -57,6 +74,8 @@ class Lives(AgentExecutor):
             return
         if SLOW in text:
             await asyncio.sleep(60)
+        while HELD in text and context.task_id not in self.released:
+            await asyncio.sleep(0.01)
         await updater.add_artifact([new_text_part("the result")], name="result", last_chunk=True)
         await updater.complete()
 
@@ -67,15 +86,25 @@ class Lives(AgentExecutor):
 
 
 class CleanHandler(DefaultRequestHandler):
-    """The SDK's own handler, which notes the texts that reached it."""
+    """The SDK's own handler, which notes the texts that reached it, with the SDK's own push notifications."""
 
-    def __init__(self, card: AgentCard, texts: list[str]) -> None:
-        super().__init__(agent_executor=Lives(), task_store=InMemoryTaskStore(), agent_card=card)
+    def __init__(self, card: AgentCard, texts: list[str], released: set[str]) -> None:
+        webhooks = InMemoryPushNotificationConfigStore()
+        # No connection outlives its notification, and so none the server.
+        http = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=0))
+        super().__init__(
+            agent_executor=Lives(released),
+            task_store=InMemoryTaskStore(),
+            agent_card=card,
+            push_config_store=webhooks,
+            push_sender=BasePushNotificationSender(http, webhooks),
+        )
         self.texts = texts
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Note, and serve."""
         self.texts.append(get_message_text(params.message))
+        params.configuration.return_immediately |= HELD in self.texts[-1]
         answer: Message | Task = await super().on_message_send(params, context)
         return answer
 
@@ -111,7 +140,7 @@ class Agent:
     """An ASGI application that makes its card from the address at which it is first called.
 
     JSON-RPC is at ``/``, HTTP+JSON at ``/rest``, both in 1.0 and 0.3, and the draft before them at ``/tasks``.
-    ``texts`` are the messages that reached it.
+    ``texts`` are the messages that reached it. ``POST /release/{id}`` lets a held task go on.
     """
 
     def __init__(self, handler: type[CleanHandler]) -> None:
@@ -119,6 +148,7 @@ class Agent:
         self.grpc_target = ""
         """Where the agent is reached over gRPC; not at all where empty."""
         self._handler = handler
+        self._released: set[str] = set()
         self._inner: Starlette | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,7 +158,11 @@ class Agent:
 
     def handler(self, base: str) -> CleanHandler:
         """A request handler, with a store of its own: event loops cannot share one."""
-        return self._handler(card_of(base, self.grpc_target), self.texts)
+        return self._handler(card_of(base, self.grpc_target), self.texts, self._released)
+
+    async def _release(self, request: Request) -> Response:
+        self._released.add(request.path_params["id"])
+        return Response()
 
     def _application(self, base: str) -> Starlette:
         card = card_of(base, self.grpc_target)
@@ -136,6 +170,7 @@ class Agent:
         draft = DraftTasks(self.texts, only_id=REUSED if self._handler is FaultyHandler else "")
         return Starlette(
             routes=[
+                Route("/release/{id}", self._release, methods=["POST"]),
                 Route("/tasks/{verb}", draft.__call__, methods=["POST"]),
                 *create_agent_card_routes(card),
                 *create_agent_card_routes(card, card_url="/.well-known/agent.json"),
@@ -158,7 +193,7 @@ def card_of(base: str, grpc_target: str = "") -> AgentCard:
         description="lives as told",
         version="1.0.0",
         supported_interfaces=interfaces,
-        capabilities=AgentCapabilities(streaming=True, push_notifications=False),
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
         skills=[

@@ -17,15 +17,17 @@ HEAD = """# Compatibility
 Written by `make compat`, which runs each client in an environment of its own, under `opentelemetry-instrument`: a clean
 life, on which mode `raise` must find no violation; an agent that gives one id to two tasks, which must be found out;
 and a send that mode `raise` refuses, which must not reach the agent. Every row is such a run, on the day that it names.
+What a client did is what it offers: where there is no `webhook` or `cancel`, it has none. Notifications arrived at the
+program's own web server, and told it of ends that nothing else told of.
 
-| client | version | transports | what it did | card revision | improvements on a clean life | day |
-|---|---|---|---|---|---|---|
+| client | version | transports | what it did | calls seen | card revision | improvements on a clean life | day |
+|---|---|---|---|---|---|---|---|
 """
 REFUSED = """
 ## What a user sees of a refused send
 
 In mode `raise` a call that crosses a boundary does not leave. Many frameworks catch the exception and turn it into an
-answer of their own; the refused call does not reach the agent all the same (but see the note on python-a2a).
+answer of their own; the refused call does not reach the agent all the same.
 
 | client | version | what its user gets |
 |---|---|---|
@@ -60,6 +62,7 @@ def _result(row: Row) -> dict[str, Any]:
 def _line(result: dict[str, Any]) -> str:
     outcomes = result["outcomes"]
     steps = list(dict.fromkeys(step for outcome in outcomes for step in outcome["steps"]))
+    methods = sorted({method for outcome in outcomes for method in outcome["methods"]})
     improvements = sorted({rule for outcome in outcomes for rule in outcome["improvements"]})
     problems = [text for outcome in outcomes for text in outcome["problems"]]
     cells = (
@@ -67,6 +70,7 @@ def _line(result: dict[str, Any]) -> str:
         result["version"],
         ", ".join(result["transports"]),
         ", ".join(steps) + (f"; **problems: {len(problems)}**" if problems else ""),
+        ", ".join(methods),
         "on every call" if all(outcome["revisions"] for outcome in outcomes) else "none: it fetches no card",
         ", ".join(f"`{rule}`" for rule in improvements) or "none",
         result["date"],

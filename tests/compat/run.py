@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 from otel_a2a import semconv
 from otel_a2a.cli.demo.programs import clean_environment
 from otel_a2a.cli.demo.receiver import Receiver
+from otel_a2a.observations import Channel
 from tests.compat.agents import Agent, CleanHandler, FaultyHandler
 from tests.compat.environments import PLACE, ROOT, CannotInstall, python_of
 from tests.compat.grpc_agent import serve_grpc
@@ -33,6 +34,7 @@ RUN_TIMEOUT = 300
 FINDING = "otel_a2a.policy.finding"
 RESULTS = PLACE / "results"
 REFUSED = "skill-not-advertised"
+UNVERIFIED = "unverified-notification"
 SENDS = {"SendMessage", "SendStreamingMessage"}
 
 
@@ -44,6 +46,8 @@ class Outcome:
     steps: list[str] = field(default_factory=list)
     methods: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+    notifications: int = 0
+    """How many arrived at the program's webhook, with its token."""
     revisions: int = 0
     """Different card revisions on the spans of calls."""
     improvements: list[str] = field(default_factory=list)
@@ -119,9 +123,25 @@ def _clean(row: Row, python: Path, outcome: Outcome) -> None:
         outcome.problems.append("clean: no send was seen")
     if "TASK_STATE_COMPLETED" not in outcome.states:
         outcome.problems.append("clean: no completed task was seen")
-    sends = [span for span in calls if span.name in SENDS]
+    # A program may have a server of its own besides.
+    at_agent = [span for span in calls if span.attributes.get(semconv.SERVER_ADDRESS) == "127.0.0.1"]
+    sends = [span for span in at_agent if span.name in SENDS]
+    outcome.notifications = printed["notifications"]
+    if "webhook" in outcome.steps:
+        outcome.problems += [f"clean: {text}" for text in _webhook_problems(receiver, outcome.notifications)]
     if len(sends) != len(agent.texts):
         outcome.problems.append(f"clean: {len(agent.texts)} sends arrived, {len(sends)} were seen")
+
+
+def _webhook_problems(receiver: Receiver, notifications: int) -> Iterator[str]:
+    """What is wrong with the one life that a webhook alone told the end of."""
+    if not notifications:
+        yield "no notification arrived at the webhook"
+    told = [span for span in receiver.spans if span.attributes.get(semconv.TASK_STATE_SOURCE) == Channel.WEBHOOK]
+    if not any(span.name.startswith(semconv.SPAN_STATE_PREFIX) for span in told):
+        yield "no notification changed what is known of a task"
+    if any(rule == UNVERIFIED for rule, _ in _findings(receiver)):
+        yield f"{UNVERIFIED} was found, though the token was the registered one"
 
 
 def _faulty(row: Row, python: Path, outcome: Outcome) -> None:

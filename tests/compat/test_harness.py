@@ -34,7 +34,8 @@ def test_a_client_passes(name: str, transport: str) -> None:
     """Clean life, faulty agent and refused send: as the table says, with every step that the client can do."""
     outcome = run.run(row_of(name), HERE, transport)
     assert not outcome.problems
-    assert outcome.steps == ["send", "stream", "ask", "poll", "cancel"]
+    assert outcome.steps == ["send", "stream", "ask", "poll", "webhook", "cancel"]
+    assert outcome.notifications
     assert outcome.revisions == 1
     assert outcome.refused_user.startswith("CardTaskBoundaryError")
 
@@ -52,6 +53,7 @@ def test_a_client_that_is_not_watched_is_a_problem() -> None:
     row = dataclasses.replace(row_of("raw requests"), environment=("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=otel_a2a",))
     problems = run.run(row, HERE, "JSONRPC").problems
     assert "clean: no send was seen" in problems
+    assert "clean: no notification changed what is known of a task" in problems
     assert f"faulty: found [], expected {sorted(row.faulty)}" in problems
     assert "refused: 1 sends reached the agent" in problems
     assert f"refused: {run.REFUSED} was not found" in problems

@@ -12,13 +12,17 @@ from a2a.types import (
     CancelTaskRequest,
     GetTaskRequest,
     MessageSendParams,
+    PushNotificationConfig,
     SendMessageRequest,
     SendStreamingMessageRequest,
+    SetTaskPushNotificationConfigRequest,
     TaskIdParams,
+    TaskPushNotificationConfig,
     TaskQueryParams,
 )
 
 from tests.compat.programs import driver
+from tests.compat.programs.receiving import Receiver
 
 
 class Sdk:
@@ -30,14 +34,16 @@ class Sdk:
         self.client = A2AClient(self.http, agent_card=card)
         self.task_id = ""
 
-    def params(self, text: str, task_id: str = "") -> MessageSendParams:
+    def params(self, text: str, task_id: str = "", **configuration: Any) -> MessageSendParams:
         message: dict[str, Any] = {"messageId": str(uuid4()), "role": "user", "parts": [{"kind": "text", "text": text}]}
         if task_id:
             message["taskId"] = task_id
-        return MessageSendParams.model_validate({"message": message})
+        configuration |= {"acceptedOutputModes": ["text/plain"]}
+        return MessageSendParams.model_validate({"message": message, "configuration": configuration})
 
-    async def send(self, text: str, task_id: str = "") -> Any:
-        answer = await self.client.send_message(SendMessageRequest(id="1", params=self.params(text, task_id)))
+    async def send(self, text: str, task_id: str = "", **configuration: Any) -> Any:
+        params = self.params(text, task_id, **configuration)
+        answer = await self.client.send_message(SendMessageRequest(id="1", params=params))
         self.task_id = answer.root.result.id
         return answer.root.result.status.state
 
@@ -51,6 +57,16 @@ class Sdk:
 
     async def poll(self) -> None:
         await self.client.get_task(GetTaskRequest(id="1", params=TaskQueryParams(id=self.task_id)))
+
+    async def webhook(self, receiver: Receiver) -> None:
+        webhook = PushNotificationConfig(url=receiver.url, token=receiver.token)
+        await self.send("held", blocking=False, pushNotificationConfig=webhook)
+        await receiver.end_of(self.task_id)
+
+        await self.send("held", blocking=False)
+        params = TaskPushNotificationConfig(taskId=self.task_id, pushNotificationConfig=webhook)
+        await self.client.set_task_callback(SetTaskPushNotificationConfigRequest(id="1", params=params))
+        await receiver.end_of(self.task_id)
 
     async def cancel(self) -> None:
         request = SendStreamingMessageRequest(id="1", params=self.params("slow"))

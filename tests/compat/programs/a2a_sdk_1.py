@@ -9,9 +9,18 @@ from uuid import uuid4
 import grpc.aio
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.types import CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest
+from a2a.types import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageRequest,
+    TaskPushNotificationConfig,
+)
 
 from tests.compat.programs import driver
+from tests.compat.programs.receiving import Receiver
 
 
 class Sdk:
@@ -23,18 +32,19 @@ class Sdk:
         self.transport = transport
         self.task_id = ""
 
-    def client(self, *, streaming: bool) -> Any:
+    def client(self, *, streaming: bool, **more: Any) -> Any:
         config = ClientConfig(
             httpx_client=self.http,
             grpc_channel_factory=grpc.aio.insecure_channel,
             streaming=streaming,
             supported_protocol_bindings=[self.transport],
+            **more,
         )
         return ClientFactory(config).create(self.card)
 
-    async def say(self, text: str, *, streaming: bool = False, task_id: str = "") -> Any:
+    async def say(self, text: str, *, streaming: bool = False, task_id: str = "", **more: Any) -> Any:
         message = Message(message_id=str(uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)], task_id=task_id)
-        client = self.client(streaming=streaming)
+        client = self.client(streaming=streaming, **more)
         events = [event async for event in client.send_message(SendMessageRequest(message=message))]
         self.task_id = events[0].task.id
         return events[-1]
@@ -51,6 +61,16 @@ class Sdk:
 
     async def poll(self) -> None:
         await self.client(streaming=False).get_task(GetTaskRequest(id=self.task_id))
+
+    async def webhook(self, receiver: Receiver) -> None:
+        webhook = TaskPushNotificationConfig(url=receiver.url, token=receiver.token)
+        await self.say("held", polling=True, push_notification_config=webhook)
+        await receiver.end_of(self.task_id)
+
+        await self.say("held", polling=True)
+        webhook = TaskPushNotificationConfig(url=receiver.url, token=receiver.token, task_id=self.task_id)
+        await self.client(streaming=False).create_task_push_notification_config(webhook)
+        await receiver.end_of(self.task_id)
 
     async def cancel(self) -> None:
         message = Message(message_id=str(uuid4()), role=Role.ROLE_USER, parts=[Part(text="slow")])

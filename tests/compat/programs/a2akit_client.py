@@ -8,6 +8,7 @@ from typing import Any
 from a2akit import A2AClient
 
 from tests.compat.programs import driver
+from tests.compat.programs.receiving import Receiver
 
 
 class A2AKit:
@@ -32,6 +33,14 @@ class A2AKit:
 
     async def poll(self) -> None:
         await self.client.get_task(self.task_id)
+
+    async def webhook(self, receiver: Receiver) -> None:
+        inline = await self.client.send("held", blocking=False, push_url=receiver.url, push_token=receiver.token)
+        await receiver.end_of(inline.task_id)
+
+        started = await self.client.send("held", blocking=False)
+        await self.client.set_push_config(started.task_id, url=receiver.url, token=receiver.token)
+        await receiver.end_of(started.task_id)
 
     async def cancel(self) -> None:
         async for event in self.client.stream("slow"):

@@ -5,10 +5,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from crewai.a2a.updates import PollingConfig, StreamingConfig
+from a2a.types import Task, TaskState, TaskStatus
+from crewai.a2a.config import ClientTransportConfig
+from crewai.a2a.updates import PollingConfig, PushNotificationConfig, StreamingConfig
 from crewai.a2a.utils.delegation import aexecute_a2a_delegation
 
 from tests.compat.programs import driver
+from tests.compat.programs.receiving import Receiver
+
+
+class Results:
+    """The store in which a program of crewAI leaves what its web server is told."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self.receiver = receiver
+
+    async def wait_for_result(self, task_id: str, timeout: float, poll_interval: float = 1.0) -> Task | None:
+        await self.receiver.end_of(task_id)
+        return Task(id=task_id, context_id=task_id, status=TaskStatus(state=TaskState.completed))
 
 
 class CrewAI:
@@ -16,6 +30,7 @@ class CrewAI:
 
     async def open(self, base: str, transport: str) -> None:
         self.card_url = f"{base}/.well-known/agent-card.json"
+        self.transport = ClientTransportConfig(preferred=transport, supported=[transport])
 
     async def delegate(self, text: str, updates: Any = None, **more: Any) -> Any:
         return await aexecute_a2a_delegation(
@@ -24,6 +39,7 @@ class CrewAI:
             timeout=20,
             task_description=text,
             updates=updates or StreamingConfig(),
+            transport=self.transport,
             **more,
         )
 
@@ -37,6 +53,12 @@ class CrewAI:
 
     async def poll(self) -> None:
         await self.delegate("work", PollingConfig(interval=0.1))
+
+    async def webhook(self, receiver: Receiver) -> None:
+        store = Results(receiver)
+        webhook = PushNotificationConfig(url=receiver.url, token=receiver.token, result_store=store)
+        result = await self.delegate("held", webhook)
+        assert result["status"] is TaskState.completed, result
 
 
 if __name__ == "__main__":

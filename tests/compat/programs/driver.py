@@ -3,8 +3,8 @@
 
     python -m tests.compat.programs.NAME {clean,faulty,refused} BASE TRANSPORT FILE
 
-Writes JSON to FILE, since some frameworks print: ``steps``, the things that the client could do, or ``user``, what a
-program sees of a call that was refused.
+Writes JSON to FILE, since some frameworks print: ``steps``, the things that the client could do, and
+``notifications``, how many arrived at its webhook; or ``user``, what a program sees of a call that was refused.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from otel_a2a import local
+from tests.compat.programs.receiving import Receiver
 
 UNKNOWN_SKILL = "juggle"
 """A skill that the agent does not offer, so that mode raise stops the send before it leaves."""
-STEPS = ("send", "stream", "ask", "poll", "cancel", "webhook")
+STEPS = ("send", "stream", "ask", "poll", "webhook", "cancel")
 
 
 class Driven(Protocol):
@@ -41,13 +42,15 @@ def main(client: Driven) -> None:
 async def _clean(client: Driven, base: str, transport: str) -> dict[str, Any]:
     await client.open(base, transport)
     steps = []
-    for step in STEPS:
-        run = getattr(client, step, None)
-        if run is not None:
-            await (run("work") if step in ("send", "stream") else run())
-            steps.append(step)
+    with Receiver(base) as receiver:
+        arguments = {"send": ("work",), "stream": ("work",), "webhook": (receiver,)}
+        for step in STEPS:
+            run = getattr(client, step, None)
+            if run is not None:
+                await run(*arguments.get(step, ()))
+                steps.append(step)
     await _close(client)
-    return {"steps": steps}
+    return {"steps": steps, "notifications": receiver.arrived}
 
 
 async def _faulty(client: Driven, base: str, transport: str) -> dict[str, Any]:

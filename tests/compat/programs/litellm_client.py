@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from a2a.compat.v0_3.types import MessageSendParams, SendMessageRequest, SendStreamingMessageRequest
-from litellm.a2a_protocol import A2AClient
+from litellm.a2a_protocol import A2AClient, asend_message_streaming, create_a2a_client
 
 from tests.compat.programs import driver
 
@@ -16,6 +16,7 @@ class LiteLLM:
     """Its requests are those of a2a-sdk 0.3. It sends and streams; for more its users go to the SDK."""
 
     async def open(self, base: str, transport: str) -> None:
+        self.base = base
         self.client = A2AClient(base)
 
     async def send(self, text: str, task_id: str | None = None) -> Any:
@@ -24,7 +25,8 @@ class LiteLLM:
 
     async def stream(self, text: str) -> Any:
         request = SendStreamingMessageRequest(id=str(uuid4()), params=params(text))
-        return [event async for event in self.client.send_message_streaming(request)][-1]
+        client = await create_a2a_client(self.base, streaming=True)
+        return [event async for event in asend_message_streaming(a2a_client=client, request=request)][-1]
 
     async def ask(self) -> None:
         question = await self.send("ask")

@@ -7,6 +7,8 @@ import json
 from typing import Any
 from uuid import uuid4
 
+from tests.compat.programs.receiving import Receiver
+
 CARD_PATH = "/.well-known/agent-card.json"
 
 
@@ -40,9 +42,23 @@ class Raw:
     async def poll(self) -> None:
         await self.post(request("tasks/get", {"id": self.task_id}))
 
+    async def start(self, text: str, **configuration: Any) -> str:
+        params = message(text) | {"configuration": {"blocking": False, **configuration}}
+        answer = await self.post(request("message/send", params))
+        task_id: str = answer["result"]["id"]
+        return task_id
+
+    async def webhook(self, receiver: Receiver) -> None:
+        webhook = {"url": receiver.url, "token": receiver.token}
+        await receiver.end_of(await self.start("held", pushNotificationConfig=webhook))
+
+        task_id = await self.start("held")
+        params = {"taskId": task_id, "pushNotificationConfig": webhook}
+        await self.post(request("tasks/pushNotificationConfig/set", params))
+        await receiver.end_of(task_id)
+
     async def cancel(self) -> None:
-        answer = await self.post(request("message/send", message("slow") | {"configuration": {"blocking": False}}))
-        await self.post(request("tasks/cancel", {"id": answer["result"]["id"]}))
+        await self.post(request("tasks/cancel", {"id": await self.start("slow")}))
 
 
 def message(text: str, task_id: str = "") -> dict[str, Any]:
