@@ -16,7 +16,7 @@ from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
 from opentelemetry.propagators.textmap import TextMapPropagator
 
 from otel_a2a import semconv
-from tests.support.agents import HEADERS, ScriptedAgent, envelope, send, task
+from tests.support.agents import HEADERS, Recording, ScriptedAgent, envelope, send, task
 from tests.support.servers import serve
 from tests.support.telemetry import Telemetry
 
@@ -32,20 +32,8 @@ def contrib(telemetry: Telemetry) -> Iterator[None]:
         instrumentor.uninstrument()
 
 
-class Recording(ScriptedAgent):
-    """Keeps every ``traceparent`` it was sent, repeated headers too."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda method, params: {"task": task("t-1", "WORKING")})
-        self.parents: list[list[str]] = []
-        inner = self.app
-
-        async def app(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "http" and scope["method"] == "POST":
-                self.parents.append([value.decode() for name, value in scope["headers"] if name == b"traceparent"])
-            await inner(scope, receive, send)
-
-        self.app = app  # type: ignore[assignment]
+def recording() -> Recording:
+    return Recording(ScriptedAgent(lambda *_: {"task": task("t-1", "WORKING")}).app)
 
 
 def charge(client: Any, base: str, **more: Any) -> None:
@@ -55,8 +43,8 @@ def charge(client: Any, base: str, **more: Any) -> None:
 @pytest.mark.parametrize("order", ["alone", "contrib first", "contrib last"])
 def test_traceparent_is_there_exactly_once(order: str, telemetry: Telemetry) -> None:
     """One header; the innermost span's; the A2A span is the parent of the HTTP span whatever the order."""
-    agent = Recording()
-    with serve(agent.app) as base, ExitStack() as stack:
+    agent = recording()
+    with serve(agent) as base, ExitStack() as stack:
         if order == "contrib first":
             stack.enter_context(contrib(telemetry))
         stack.enter_context(telemetry.instrumented())
@@ -75,8 +63,8 @@ def test_traceparent_is_there_exactly_once(order: str, telemetry: Telemetry) -> 
 @pytest.mark.parametrize("leaves_first", ["ours", "contrib"])
 def test_uninstrumenting_one_leaves_the_other_working(leaves_first: str, telemetry: Telemetry) -> None:
     """Whichever of the two instrumentations leaves first, the other goes on."""
-    agent = Recording()
-    with serve(agent.app) as base, ExitStack() as outer, ExitStack() as inner:
+    agent = recording()
+    with serve(agent) as base, ExitStack() as outer, ExitStack() as inner:
         first, second = (outer, inner) if leaves_first == "contrib" else (inner, outer)
         first.enter_context(telemetry.instrumented())
         second.enter_context(contrib(telemetry))
@@ -90,16 +78,16 @@ def test_uninstrumenting_one_leaves_the_other_working(leaves_first: str, telemet
 def test_a_traceparent_of_the_application_is_kept(telemetry: Telemetry) -> None:
     """The application's own header goes out as it is."""
     own = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    agent = Recording()
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+    agent = recording()
+    with serve(agent) as base, telemetry.instrumented(), httpx.Client() as client:
         charge(client, base, traceparent=own)
     assert agent.parents == [[own]]
 
 
 def test_a_request_that_is_sent_twice_names_its_own_span_each_time(telemetry: Telemetry) -> None:
     """A retry of the same request object carries the retry's span, not the first attempt's."""
-    agent = Recording()
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+    agent = recording()
+    with serve(agent) as base, telemetry.instrumented(), httpx.Client() as client:
         request = client.build_request(
             "POST", f"{base}/rpc", json=envelope("SendMessage", send("x", "m1")), headers=HEADERS
         )
@@ -112,8 +100,8 @@ def test_a_request_that_is_sent_twice_names_its_own_span_each_time(telemetry: Te
 def test_propagation_can_be_switched_off(telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch) -> None:
     """With PROPAGATE=false nothing is added to requests."""
     monkeypatch.setenv("OTEL_PYTHON_A2A_PROPAGATE", "false")
-    agent = Recording()
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+    agent = recording()
+    with serve(agent) as base, telemetry.instrumented(), httpx.Client() as client:
         charge(client, base)
     assert agent.parents == [[]]
     assert telemetry.names() == {"SendMessage": 1}
@@ -150,8 +138,8 @@ def broken_propagator(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.usefixtures("broken_propagator")
 def test_a_propagator_that_fails_breaks_no_call(telemetry: Telemetry, caplog: pytest.LogCaptureFixture) -> None:
     """The calls leave without the header; each failure is counted, and the first is logged."""
-    agent = Recording()
-    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+    agent = recording()
+    with serve(agent) as base, telemetry.instrumented(), httpx.Client() as client:
         charge(client, base)
         charge(client, base)
         (failures,) = telemetry.metric(semconv.METRIC_INTERNAL_ERRORS)
@@ -164,8 +152,8 @@ def test_a_propagator_that_fails_breaks_no_call(telemetry: Telemetry, caplog: py
 @pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
 async def test_asynchronous_clients_of_both_libraries_are_the_same(library: Any, telemetry: Telemetry) -> None:
     """An awaited call gives the same span and header as a synchronous one."""
-    agent = Recording()
-    with serve(agent.app) as base, telemetry.instrumented():
+    agent = recording()
+    with serve(agent) as base, telemetry.instrumented():
         async with library.AsyncClient() as client:
             await client.post(f"{base}/rpc", json=envelope("SendMessage", send("x", "m1")), headers=HEADERS)
     span = telemetry.span("SendMessage")

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from otel_a2a.semconv import SCOPE
-from tests.neighbours.agents import Recording
 from tests.neighbours.processes import run
-from tests.support.agents import ScriptedAgent, task
+from tests.support.agents import Recording, ScriptedAgent, task
 from tests.support.sdk_agent import SdkAgent
 from tests.support.servers import serve
 

@@ -22,11 +22,6 @@ from tests.support.servers import serve
 from tests.support.telemetry import Telemetry
 
 
-@pytest.fixture
-def telemetry() -> Telemetry:
-    return Telemetry()
-
-
 def agent() -> ScriptedAgent:
     """Its task starts again after its end."""
     states = iter(["COMPLETED", "WORKING"])

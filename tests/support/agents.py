@@ -86,6 +86,23 @@ class ScriptedAgent:
         return JSONResponse({"jsonrpc": "2.0", "id": call["id"], "result": result})
 
 
+class Recording:
+    """An agent that keeps every ``traceparent`` of each call that reaches it, repeated headers too.
+
+    Args:
+        app: the agent, an ASGI application.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.parents: list[list[str]] = []
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST":
+            self.parents.append([value.decode() for name, value in scope["headers"] if name == b"traceparent"])
+        await self._app(scope, receive, send)
+
+
 async def _events(call_id: Any, results: list[Any]) -> AsyncIterator[bytes]:
     for result in results:
         yield b"data: " + json.dumps({"jsonrpc": "2.0", "id": call_id, "result": result}).encode() + b"\n\n"
