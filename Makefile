@@ -14,6 +14,7 @@ CREWAI := .venv-crewai
 NEIGHBOURS := .venv-neighbours
 JAEGER := .tools/jaeger
 GO_AGENT := .tools/a2a-go-agent
+JAVA_AGENTS := .tools/a2a-java-agents
 LIBRARIES := tests/hooks/libraries
 BIN := $(VENV)/bin
 ARGS ?=
@@ -73,7 +74,7 @@ traceql: tools/traceql/node_modules/.package-lock.json  ## install Grafana's gra
 test-backends: $(VENV)/.dev jaeger prometheus traceql  ## run the tests against real backends; ARGS="-k prometheus" chooses some
 	$(BIN)/python -m pytest tests/backends $(ARGS)
 
-test-servers: $(VENV)/.dev tests/servers/js/node_modules/.package-lock.json $(GO_AGENT)  ## run the tests with servers in other languages
+test-servers: $(VENV)/.dev tests/servers/js/node_modules/.package-lock.json $(GO_AGENT) $(JAVA_AGENTS)/.built  ## run the tests with servers in other languages
 	$(BIN)/python -m pytest tests/servers $(ARGS)
 
 dashboards: $(VENV)/.dev  ## write the dashboards of exporters/grafana anew; needs Python 3.11
@@ -168,6 +169,11 @@ tests/servers/js/node_modules/.package-lock.json: tests/servers/js/package.json 
 $(GO_AGENT): tests/servers/go/main.go tests/servers/go/go.mod tests/servers/go/go.sum
 	@if command -v go >/dev/null; then cd $(<D) && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../../../$@ . && touch ../../../$@; \
 	else echo "Go is missing: the tests with a server in Go are skipped" >&2; fi
+
+$(JAVA_AGENTS)/.built: $(shell find tests/servers/java -type f)
+	@if command -v mvn >/dev/null; then echo "building the agents in Java, which takes minutes the first time"; \
+	mvn --quiet --batch-mode -f tests/servers/java -Dout="$(CURDIR)/$(JAVA_AGENTS)" package && touch $@; \
+	else echo "Maven is missing: the tests with servers in Java are skipped" >&2; fi
 
 $(CREWAI)/.test: $(CREWAI)/.made pyproject.toml constraints/crewai.txt
 	$(CREWAI)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/crewai.txt -e . \

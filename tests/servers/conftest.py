@@ -9,34 +9,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 JS = Path(__file__).parent / "js"
-GO = Path(__file__).parents[2] / ".tools" / "a2a-go-agent"
+TOOLS = Path(__file__).parents[2] / ".tools"
+GO = TOOLS / "a2a-go-agent"
+JAVA = TOOLS / "a2a-java-agents"
 SECONDS = 10
+UP = 120
+"""A program that says nothing for so many seconds will not come up."""
+CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""Where an agent may serve its card; the SDK for Java does so at the first alone."""
 
 
 @contextmanager
 def running(*command: str) -> Iterator[str]:
     """Run a program as long as the block does; its base URL."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        too_late = Timer(UP, program.kill)
+        too_late.start()
         try:
             assert program.stdout is not None
             base = program.stdout.readline().strip()  # an end of file where it could not start
+            too_late.cancel()
             assert base.startswith("http://127.0.0.1:"), f"{command} ended with {program.wait(SECONDS)}"
             yield base
         finally:
+            too_late.cancel()
             program.kill()
 
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent that is up: its base URL, and what it speaks."""
+    """An agent that is up: the language of its SDK, its base URL, what it speaks, and where its card is."""
 
+    language: str
     base: str
     version: str
     bindings: tuple[str, ...]
+    cards: tuple[str, ...]
 
 
 def _js(version: str) -> tuple[str, ...]:
@@ -47,7 +60,7 @@ def _js(version: str) -> tuple[str, ...]:
     return "node", str(JS / "agent.mjs"), version
 
 
-def _go() -> tuple[str, ...]:
+def _go(_: str) -> tuple[str, ...]:
     if not GO.is_file():
         if shutil.which("go") is None:
             pytest.skip("needs Go")
@@ -55,10 +68,23 @@ def _go() -> tuple[str, ...]:
     return (str(GO),)
 
 
-@pytest.fixture(scope="session", params=["js-1.0", "js-0.3", "go-0.3"])
+def _java(version: str) -> tuple[str, ...]:
+    if shutil.which("java") is None:
+        pytest.skip("needs Java")
+    agent = f"agent-{version}"
+    jar = JAVA / agent / f"{agent}.jar"
+    if not jar.is_file():
+        if shutil.which("mvn") is None:
+            pytest.skip("needs Maven")
+        pytest.fail("needs the agents of tests/servers/java: make test-servers")
+    return "java", "-XX:TieredStopAtLevel=1", "-jar", str(jar)
+
+
+@pytest.fixture(scope="session", params=["js-1.0", "js-0.3", "go-0.3", "java-1.0", "java-0.3"])
 def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
     """An agent of each SDK and version; the test is skipped where there is no such language."""
     language, version = request.param.split("-")
-    command, bindings = (_js(version), ("JSONRPC", "HTTP+JSON")) if language == "js" else (_go(), ("JSONRPC",))
+    command = {"js": _js, "go": _go, "java": _java}[language](version)
+    bindings = ("JSONRPC",) if language == "go" else ("JSONRPC", "HTTP+JSON")
     with running(*command) as base:
-        yield Agent(base, version, bindings)
+        yield Agent(language, base, version, bindings, CARDS[:1] if language == "java" else CARDS)

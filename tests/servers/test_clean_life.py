@@ -3,64 +3,39 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
-from uuid import uuid4
-
-import httpx
-from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
-from a2a.types import CancelTaskRequest, GetTaskRequest, Message, Part, Role, SendMessageRequest, TaskState
+from a2a.types import TaskState
 
 from otel_a2a import semconv
+from tests.servers.caller import Caller, calling, task_of
 from tests.servers.conftest import Agent
 from tests.support.telemetry import Telemetry
 
-SECONDS = 10
-CALLS = 14
-"""Twice three messages and three looks, a slow task and its cancel."""
+COMPLETED, CANCELED, ASKING = (
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_CANCELED,
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+)
 SEEN = {semconv.A2A_TASK_STATE, semconv.A2A_PROTOCOL_VERSION, semconv.CARD_REVISION_ID}
 """What the span of each of these calls has."""
+ON_THE_WAY = {"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"}
+"""What an agent that answers before it has done its work says."""
 
 
-class Caller:
-    """The SDK's clients of one agent over one binding, streaming or not."""
-
-    def __init__(self, http: httpx.AsyncClient, card: Any, binding: str) -> None:
-        self._http, self._card, self._binding = http, card, binding
-
-    def client(self, *, streaming: bool) -> Client:
-        config = ClientConfig(httpx_client=self._http, streaming=streaming, supported_protocol_bindings=[self._binding])
-        return ClientFactory(config).create(self._card)
-
-    def say(self, text: str, *, streaming: bool, task_id: str = "") -> AsyncIterator[Any]:
-        message = Message(message_id=str(uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)], task_id=task_id)
-        return self.client(streaming=streaming).send_message(SendMessageRequest(message=message))
-
-
-async def live(base: str, binding: str) -> None:
+async def live(caller: Caller) -> None:
     """All that a task can go through: worked on, asked about, looked at, canceled."""
-    async with httpx.AsyncClient(timeout=SECONDS) as http:
-        caller = Caller(http, await A2ACardResolver(http, base).get_agent_card(), binding)
-        for streaming in (False, True):
-            events = [event async for event in caller.say("work", streaming=streaming)]
-            task_id = events[0].task.id
-            task = await caller.client(streaming=False).get_task(GetTaskRequest(id=task_id))
-            assert task.status.state == TaskState.TASK_STATE_COMPLETED
+    for streaming in (False, True):
+        await caller.until(await caller.send("work", streaming=streaming), COMPLETED)
 
-            asked = [event async for event in caller.say("ask", streaming=streaming)]
-            task_id = asked[0].task.id
-            task = await caller.client(streaming=False).get_task(GetTaskRequest(id=task_id))
-            assert task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
-            _ = [event async for event in caller.say("the first", streaming=streaming, task_id=task_id)]
-            task = await caller.client(streaming=False).get_task(GetTaskRequest(id=task_id))
-            assert task.status.state == TaskState.TASK_STATE_COMPLETED
+        asking = await caller.until(await caller.send("ask", streaming=streaming), ASKING)
+        await caller.send("the first", streaming=streaming, task_id=asking.id, context_id=asking.context_id)
+        await caller.until(asking.id, COMPLETED)
 
-        task_id = ""
-        async for event in caller.say("slow", streaming=True):
-            if not task_id:
-                task_id = event.task.id
-                canceled = await caller.client(streaming=False).cancel_task(CancelTaskRequest(id=task_id))
-                assert canceled.status.state == TaskState.TASK_STATE_CANCELED
+    task_id = ""
+    async for event in caller.say("slow", streaming=True):
+        if not task_id:
+            task_id = task_of(event)
+            canceled = await caller.cancel(task_id)
+            assert canceled.status.state == CANCELED
 
 
 async def test_a_clean_life_gives_no_finding(agent: Agent) -> None:
@@ -68,13 +43,14 @@ async def test_a_clean_life_gives_no_finding(agent: Agent) -> None:
     for binding in agent.bindings:
         telemetry = Telemetry()
         with telemetry.instrumented(strictness="raise"):
-            await live(agent.base, binding)
+            async with calling(agent.base, binding) as caller:
+                await live(caller)
 
         assert telemetry.findings() == [], binding
         told = [dict(span.attributes or {}) for span in telemetry.ours()]
         calls = [attributes for attributes in told if attributes.keys() >= SEEN]
-        assert len(calls) == CALLS, binding
+        assert len(calls) == caller.calls, binding
         states = {str(call[semconv.A2A_TASK_STATE]) for call in calls}
-        assert states == {"TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_CANCELED"}, binding
+        assert states - ON_THE_WAY == {TaskState.Name(state) for state in (COMPLETED, ASKING, CANCELED)}, binding
         assert len({str(call[semconv.CARD_REVISION_ID]) for call in calls}) == 1, binding
         assert {str(call[semconv.A2A_PROTOCOL_VERSION]) for call in calls} == {agent.version}, binding

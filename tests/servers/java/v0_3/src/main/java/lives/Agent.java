@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package lives;
+
+import io.a2a.server.PublicAgentCard;
+import io.a2a.spec.AgentCapabilities;
+import io.a2a.spec.AgentCard;
+import io.a2a.spec.AgentInterface;
+import io.a2a.spec.AgentSkill;
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.QuarkusApplication;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.util.List;
+import org.eclipse.microprofile.config.ConfigProvider;
+
+/**
+ * A well-behaved agent on the SDK for Java, which speaks A2A 0.3 over JSON-RPC and HTTP+JSON by the SDK's reference
+ * servers. It serves on a free loopback port, and prints its base URL when it is up.
+ */
+@QuarkusMain
+@Singleton
+public class Agent implements QuarkusApplication {
+    @Override
+    public int run(String... args) {
+        System.out.println(base());
+        Quarkus.waitForExit();
+        return 0;
+    }
+
+    @Produces
+    @PublicAgentCard
+    AgentCard card() {
+        return new AgentCard.Builder()
+                .name("Lives")
+                .description("lives as told")
+                .version("1.0.0")
+                .protocolVersion("0.3.0")
+                .url(base())
+                .preferredTransport("JSONRPC")
+                .additionalInterfaces(
+                        List.of(new AgentInterface("JSONRPC", base()), new AgentInterface("HTTP+JSON", base())))
+                .capabilities(new AgentCapabilities.Builder().streaming(true).build())
+                .defaultInputModes(List.of("text/plain"))
+                .defaultOutputModes(List.of("text/plain"))
+                .skills(List.of(new AgentSkill.Builder()
+                        .id("live")
+                        .name("Live")
+                        .description("lives")
+                        .tags(List.of("t"))
+                        .build()))
+                .build();
+    }
+
+    /** Where this program serves: Quarkus sets the port that it got. */
+    private static String base() {
+        return "http://127.0.0.1:" + ConfigProvider.getConfig().getValue("quarkus.http.port", String.class);
+    }
+}
