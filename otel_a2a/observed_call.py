@@ -32,6 +32,7 @@ from otel_a2a.runtime import Runtime
 from otel_a2a.telemetry import calls, enrich
 from otel_a2a.telemetry.coverage import coverage
 from otel_a2a.telemetry.propagation import TRACEPARENT
+from otel_a2a.telemetry.references import reference
 from otel_a2a.wire import urls
 
 EOF: Final = "eof"
@@ -65,7 +66,7 @@ class ObservedCall:
         self._exchange = exchange
         self._request = request
         self._span: trace.Span | None = None
-        self._owns_span = False
+        self._owns_span = True
         self._context: Context | None = None
         self._status = 0
         self._error_type = ""
@@ -107,19 +108,17 @@ class ObservedCall:
     def _open_span(self) -> None:
         request, tracer = self._request, self._runtime.tracer
         current = trace.get_current_span()
-        request.is_traced = current.get_span_context().is_valid
-        if isinstance(request, CallStarted):
-            if enrich.is_same_call(current, request.method):
-                self._span = current
-                coverage.cover(current.get_span_context().span_id)
-            else:
-                coverage.cover(current.get_span_context().span_id)
-                self._span = calls.start_call(tracer, request, self._started_ns or None)
-                self._owns_span = True
-        else:
+        context = current.get_span_context()
+        request.is_traced = context.is_valid
+        if isinstance(request, CardRequested):
             self._span = calls.start_card_fetch(tracer, request, urls.redacted(self._exchange.url()))
-            self._owns_span = True
-        request.span = calls.reference(self._span)
+        else:
+            coverage.cover(context.span_id)
+            if enrich.is_same_call(current, request.method):
+                self._span, self._owns_span = current, False
+            else:
+                self._span = calls.start_call(tracer, request, self._started_ns or None)
+        request.span = reference(self._span)
         self._context = trace.set_span_in_context(self._span)
 
     def attached(self) -> Attached:

@@ -24,8 +24,8 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TracerP
 from otel_a2a import semconv
 from otel_a2a.engine import current
 from otel_a2a.engine.engine import Engine
-from otel_a2a.observations import SpanRef
 from otel_a2a.telemetry.coverage import coverage
+from otel_a2a.telemetry.references import of_context
 from otel_a2a.telemetry.told import JUDGED, answer_of, call_of
 from otel_a2a_exporters.spans import NO_SPAN
 
@@ -52,7 +52,7 @@ class PolicySpanProcessor(SpanProcessor):
     Args:
         tracer_provider: where findings' spans go if this processor has to make an engine of its own.
         engine: the engine to use; by default the one of this process, or a new one with the settings of the
-        environment.
+            environment.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None = None, engine: Engine | None = None) -> None:
@@ -107,7 +107,7 @@ class PolicySpanProcessor(SpanProcessor):
         where = set_span_in_context(NonRecordingSpan(context))
         if not live.may_write:
             where = set_value(NO_SPAN, True, where)
-        call = call_of(span.name, attributes, _reference(context))
+        call = call_of(span.name, attributes, of_context(context))
         # A gateway has many agents at one host.
         call.endpoint = f"{call.endpoint} {attributes.get(semconv.GEN_AI_AGENT_NAME, '')}".strip()
         call.is_traced = span.parent is not None
@@ -139,7 +139,3 @@ class PolicySpanProcessor(SpanProcessor):
 def _is_ours(span: Span) -> bool:
     scope = span.instrumentation_scope
     return scope is not None and scope.name == semconv.SCOPE
-
-
-def _reference(context: SpanContext) -> SpanRef:
-    return SpanRef(context.trace_id, context.span_id, int(context.trace_flags))

@@ -14,7 +14,7 @@ from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 from otel_a2a import operation
 from otel_a2a.engine import current
 from otel_a2a.observations import CallStarted, Decision, LocalDecision
-from otel_a2a.telemetry.calls import reference
+from otel_a2a.telemetry.references import reference
 from otel_a2a.wire import states
 
 _logger = logging.getLogger(__name__)

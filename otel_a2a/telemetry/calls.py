@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode, TraceFlags, Tracer
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer
 
 from otel_a2a import semconv
 from otel_a2a.engine.findings import Finding, Strictness
 from otel_a2a.observations import CallStarted, CardRequested, Method, SpanRef
+from otel_a2a.telemetry.references import span_context
 
 Attributes = dict[str, Any]
 
@@ -52,16 +53,9 @@ def start_card_fetch(tracer: Tracer, request: CardRequested, url: str) -> Span:
     return tracer.start_span(method, kind=SpanKind.CLIENT, attributes=attributes)
 
 
-def reference(span: Span) -> SpanRef | None:
-    """A span as plain numbers, or None for one without a valid context."""
-    context = span.get_span_context()
-    return SpanRef(context.trace_id, context.span_id, int(context.trace_flags)) if context.is_valid else None
-
-
 def link(ref: SpanRef, kind: str) -> Link:
     """A link to a span remembered in the ledger."""
-    context = SpanContext(ref.trace_id, ref.span_id, is_remote=False, trace_flags=TraceFlags(ref.trace_flags))
-    return Link(context, {semconv.LINK_TYPE: kind})
+    return Link(span_context(ref), {semconv.LINK_TYPE: kind})
 
 
 def mark_findings(span: Span, findings: Sequence[Finding]) -> None:

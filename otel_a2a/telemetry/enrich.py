@@ -17,8 +17,10 @@ from otel_a2a.observations import (
     CallStarted,
     CardFetched,
     CardFetchFailed,
+    Form,
     MessageSeen,
     Observation,
+    SpanRef,
     TaskSeen,
 )
 from otel_a2a.telemetry.calls import link
@@ -63,7 +65,7 @@ def describe(
 
 
 def _task_seen(seen: TaskSeen, verdict: Verdict, attributes: Attributes) -> None:
-    if seen.form == "listed":
+    if seen.form == Form.LISTED:
         return
     attributes[semconv.A2A_TASK_ID] = seen.task_id
     if seen.context_id:
@@ -94,7 +96,7 @@ def _call_started(call: CallStarted, verdict: Verdict, attributes: Attributes, s
             _add_link(span, task.origin, semconv.LINK_TASK_ORIGIN)
 
 
-def _add_link(span: Span, ref: Any, kind: str) -> None:
+def _add_link(span: Span, ref: SpanRef, kind: str) -> None:
     made = link(ref, kind)
     span.add_link(made.context, made.attributes)
 

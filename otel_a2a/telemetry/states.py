@@ -7,13 +7,14 @@ however many traces its polls are in.
 
 from __future__ import annotations
 
-from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, Tracer, set_span_in_context
+from opentelemetry.trace import NonRecordingSpan, SpanKind, Tracer, set_span_in_context
 
 from otel_a2a import semconv
 from otel_a2a.engine.apply import Transition
 from otel_a2a.observations import TERMINAL, SpanRef
 from otel_a2a.telemetry.events import INFORMATION, EventLogger
 from otel_a2a.telemetry.metrics import A2AMetrics
+from otel_a2a.telemetry.references import span_context
 
 
 class StateTelemetry:
@@ -39,12 +40,7 @@ class StateTelemetry:
             self._write_event(transition)
 
     def _write_span(self, transition: Transition) -> None:
-        attributes = {
-            semconv.A2A_TASK_ID: transition.task_id,
-            semconv.A2A_TASK_STATE: transition.previous,
-            semconv.SERVER_ADDRESS: transition.server_address,
-            semconv.TASK_STATE_SOURCE: transition.channel,
-        }
+        attributes = _attributes(transition, transition.previous)
         if transition.context_id:
             attributes[semconv.GEN_AI_CONVERSATION_ID] = transition.context_id
         if transition.task_card_revision:
@@ -59,12 +55,7 @@ class StateTelemetry:
         span.end(transition.at_ns)
 
     def _write_event(self, transition: Transition) -> None:
-        attributes = {
-            semconv.A2A_TASK_ID: transition.task_id,
-            semconv.A2A_TASK_STATE: transition.state,
-            semconv.SERVER_ADDRESS: transition.server_address,
-            semconv.TASK_STATE_SOURCE: transition.channel,
-        }
+        attributes = _attributes(transition, transition.state)
         if transition.previous:
             attributes[semconv.TASK_PREVIOUS_STATE] = transition.previous
         self._events.emit(
@@ -76,8 +67,15 @@ class StateTelemetry:
         )
 
 
+def _attributes(transition: Transition, state: str) -> dict[str, str]:
+    return {
+        semconv.A2A_TASK_ID: transition.task_id,
+        semconv.A2A_TASK_STATE: state,
+        semconv.SERVER_ADDRESS: transition.server_address,
+        semconv.TASK_STATE_SOURCE: transition.channel,
+    }
+
+
 def remembered_span(ref: SpanRef) -> NonRecordingSpan:
     """A span that ended long ago, as a parent for another."""
-    return NonRecordingSpan(
-        SpanContext(ref.trace_id, ref.span_id, is_remote=False, trace_flags=TraceFlags(ref.trace_flags))
-    )
+    return NonRecordingSpan(span_context(ref))

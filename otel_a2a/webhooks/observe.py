@@ -13,7 +13,7 @@ from otel_a2a import operation
 from otel_a2a.engine.findings import Finding
 from otel_a2a.observations import Delivery
 from otel_a2a.runtime import Runtime
-from otel_a2a.telemetry.calls import reference
+from otel_a2a.telemetry.references import reference
 from otel_a2a.wire import credentials, webhooks
 
 Text = str | bytes
