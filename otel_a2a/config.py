@@ -16,6 +16,8 @@ from typing import Final
 
 from otel_a2a.engine.findings import Level, Strictness
 
+_IPV6: Final = re.compile(r"\A\[([^\[\]]*:[^\[\]]*)\]")
+
 
 @dataclass(slots=True, frozen=True)
 class ActionRule:
@@ -119,6 +121,3 @@ def names_host(globs: Iterable[str], host: str, port: int | None) -> bool:
 def host_glob(glob: str) -> str:
     """A glob of ``host`` or ``host:port`` in the form that hosts have here: lower case, IPv6 without its brackets."""
     return _IPV6.sub(r"\1", glob.strip().lower())
-
-
-_IPV6: Final = re.compile(r"\A\[([^\[\]]*:[^\[\]]*)\]")

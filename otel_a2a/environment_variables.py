@@ -53,7 +53,10 @@ Several processes may write to one file. ``docs/finding.schema.json`` describes 
 """
 
 OTEL_PYTHON_A2A_DISABLED_CLIENTS = "OTEL_PYTHON_A2A_DISABLED_CLIENTS"
-"""HTTP client libraries that are left alone, of ``httpx``, ``httpx2``, ``aiohttp`` and ``requests``. Default: none."""
+"""Client libraries that are left alone, of ``httpx``, ``httpx2``, ``aiohttp``, ``grpc`` and ``requests``.
+
+Default: none.
+"""
 
 OTEL_PYTHON_A2A_EXCLUDED_URLS = "OTEL_PYTHON_A2A_EXCLUDED_URLS"
 """Calls that are not looked at: a list of regular expressions, searched for in the URL.

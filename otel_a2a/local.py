@@ -40,7 +40,7 @@ from otel_a2a.observations import (
     Observation,
     StateExpected,
 )
-from otel_a2a.telemetry.calls import reference
+from otel_a2a.telemetry.references import reference
 from otel_a2a.wire import states, urls
 
 # --- decisions
@@ -134,10 +134,10 @@ def check(
 
     Args:
         action: ``create`` (new work), ``send`` (a message into ``task_id``), ``read``, ``cancel``, ``record``
-        (``state`` for
-            ``task_id``), ``drop`` or ``merge`` (``artifact_id``; a merge is from ``from_task``).
+            (``state`` for ``task_id``), ``drop`` or ``merge`` (``artifact_id``; a merge is from ``from_task``).
         agent: URL of the agent's interface; needed for ``create``, elsewhere only where ids of several agents may be
-        equal. task_id, tenant, context_id, state, reason, artifact_id, from_task: as in the functions above.
+            equal.
+        task_id, tenant, context_id, state, reason, artifact_id, from_task: as in the functions above.
 
     Hints count as they do for calls: ``with hints(skill=…): check("create", agent=…)``.
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The seam for gRPC: an operation whose answers are messages, which the library has framed and parsed already.
 
-op = begin(exchange)                    as in ``otel_a2a.operation``
-with op.attached(): …
-op.answer(message)                      a whole answer; or, for a stream,
-op.event(message) … op.end("eof")       each message before it is handed on; or, at any point,
-op.refuse(status, error)                the status that is not OK
+    op = begin(exchange)                    as in ``otel_a2a.operation``
+    with op.attached(): …
+    op.answer(message)                      a whole answer; or, for a stream,
+    op.event(message) … op.end("eof")       each message before it is handed on; or, at any point,
+    op.refuse(status, error)                the status that is not OK
 """
 
 from __future__ import annotations
