@@ -41,4 +41,14 @@ def paths() -> list[Path]:
 @cache
 def judged() -> tuple[Judged, ...]:
     """Each case under each profile that it names."""
-    return tuple(Judged(path, expectation) for path in paths() for expectation in expectations(load(path)))
+    return _judged(paths())
+
+
+@cache
+def as_written() -> tuple[Judged, ...]:
+    """Cases about how something is written, which therefore have no translation into another dialect."""
+    return _judged(sorted((OWN / "as_written").glob("*.json")))
+
+
+def _judged(found: list[Path]) -> tuple[Judged, ...]:
+    return tuple(Judged(path, expectation) for path in found for expectation in expectations(load(path)))

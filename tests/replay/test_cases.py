@@ -11,7 +11,7 @@ from tests.replay import cases
 from tests.replay.cases import Judged
 
 
-@pytest.mark.parametrize("case", cases.judged(), ids=str)
+@pytest.mark.parametrize("case", cases.judged() + cases.as_written(), ids=str)
 def test_a_case_gives_what_it_expects_and_nothing_else(case: Judged) -> None:
     """Each script gives exactly the findings that it names, at the steps that it names, under each profile it names."""
     assert check(case.script, case.expectation, RULES).differences == ()
@@ -21,6 +21,7 @@ def test_there_are_cases() -> None:
     """The scripts are found, so that the test above cannot pass by being empty."""
     assert len(cases.paths()) >= 73
     assert len(cases.judged()) >= 83
+    assert len(cases.as_written()) >= 5
     assert sum(bool(case.expectation.rules) for case in cases.judged()) >= 12
     profiles = {
         "default",
