@@ -47,7 +47,12 @@ status = _libraries.status
 def install(disabled: Collection[str] = ()) -> None:
     """Patch every library that is imported or ever will be, but for those named in ``disabled``. Never raises."""
     _libraries.install(disabled)
-    _neighbours.install([name for name in NEIGHBOURS if name.split(".")[2] in disabled])
+    _neighbours.install([name for name in NEIGHBOURS if _library_of(name) in disabled])
+
+
+def _library_of(neighbour: str) -> str:
+    """``opentelemetry.instrumentation.requests`` instruments ``requests``."""
+    return neighbour.split(".")[2]
 
 
 def uninstall() -> None:

@@ -64,17 +64,16 @@ class AiohttpExchange:
         return self._url.path if self._url is not None else ""
 
     def url(self) -> str:
+        if self._url is None:
+            return ""
         params = self._options.get("params")
         return str(self._url.update_query(params) if params else self._url)
 
     def header(self, name: str) -> str | None:
-        value: str | None = None
         if self._sent is not None:
-            value = self._sent.get(name)
-            return value
-        given = self._options.get("headers")
-        if given:
-            value = _find(given, name)
+            sent: str | None = self._sent.get(name)
+            return sent
+        value = _find(self._options.get("headers") or (), name)
         if value is None:
             value = self._defaults.get(name)
         if value is None and name == "content-type" and self._is_json():

@@ -112,9 +112,11 @@ async def test_headers_are_the_calls_then_the_sessions(given: Any, default: dict
 
 @pytest.mark.parametrize("url", ["nonsense://[", "http://[", 7, None])
 async def test_urls_that_are_none_have_no_path(url: Any) -> None:
-    """What is wrong with them, aiohttp says itself."""
+    """What is wrong with them, aiohttp says itself; we make up no host."""
     async with aiohttp.ClientSession() as session:
-        assert client.AiohttpExchange(aiohttp, session, "GET", url, {}).path in ("", "/")
+        exchange = client.AiohttpExchange(aiohttp, session, "GET", url, {"params": {"a": "1"}})
+        assert exchange.path in ("", "/")
+        assert "None" not in exchange.url()
 
 
 def test_first_event_arrives_while_the_server_waits(side: AiohttpSide) -> None:
