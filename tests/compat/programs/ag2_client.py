@@ -17,7 +17,7 @@ from ag2.a2a.tasks import cancel_task, list_tasks
 from tests.compat.programs import driver
 from tests.compat.programs.receiving import Receiver
 
-BINDINGS = {"JSONRPC": "jsonrpc", "HTTP+JSON": "rest"}
+BINDINGS = {"JSONRPC": "jsonrpc", "HTTP+JSON": "rest", "GRPC": "grpc"}
 
 
 class Ag2:
