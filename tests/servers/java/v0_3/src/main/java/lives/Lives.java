@@ -32,6 +32,7 @@ public class Lives implements AgentExecutor {
             task.requiresInput(task.newAgentMessage(text("which one?"), null), true);
         } else if (text.equals("slow")) {
             waitForCancel(asked.getTaskId());
+            task.cancel();
         } else {
             task.addArtifact(text("part 0"), "result", "result", null, false, false);
             task.addArtifact(text("part 1"), "result", "result", null, true, true);
@@ -41,7 +42,6 @@ public class Lives implements AgentExecutor {
 
     @Override
     public void cancel(RequestContext asked, EventQueue queue) {
-        new TaskUpdater(asked, queue).cancel();
         latch(asked.getTaskId()).countDown();
     }
 

@@ -30,6 +30,7 @@ public class Lives implements AgentExecutor {
             task.requiresInput(task.newAgentMessage(text("which one?"), null), true);
         } else if (text.equals("slow")) {
             waitForCancel(asked.getTaskId());
+            task.cancel();
         } else {
             task.addArtifact(text("part 0"), "result", "result", null, false, false);
             task.addArtifact(text("part 1"), "result", "result", null, true, true);
@@ -39,7 +40,6 @@ public class Lives implements AgentExecutor {
 
     @Override
     public void cancel(RequestContext asked, AgentEmitter task) {
-        task.cancel();
         latch(asked.getTaskId()).countDown();
     }
 
