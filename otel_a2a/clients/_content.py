@@ -17,6 +17,7 @@ from typing import Any
 
 from otel_a2a.clients._proxy import Proxy
 from otel_a2a.clients._tee import Listener, Tap
+from otel_a2a.operation import EOF
 
 
 def _read_by(name: str) -> Callable[..., Any]:
@@ -120,7 +121,7 @@ class Content(Proxy):
             data = tap.pass_on(data)
         if tap.error is None and self.__wrapped__.at_eof():
             try:
-                tap.end("eof")
+                tap.end(EOF)
             except BaseException as refusal:
                 tap.error = refusal
         if is_all or not data:

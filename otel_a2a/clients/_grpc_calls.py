@@ -12,14 +12,8 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, Final
 
-from otel_a2a.clients._grpc_watch import (
-    CLOSED_EARLY,
-    AsyncMessages,
-    Listener,
-    Waiting,
-    Watch,
-    pass_or_refuse,
-)
+from otel_a2a.clients._grpc_watch import AsyncMessages, Listener, Waiting, Watch, pass_or_refuse
+from otel_a2a.operation import CLOSED_EARLY, EOF
 
 MOST_KINDS: Final = 64
 """Classes that are remembered: an interceptor may make a new one for each call."""
@@ -149,7 +143,7 @@ def _async_stream(original: Any, eof: object) -> dict[str, Any]:
         with Waiting(watch, is_over=self.done):
             message = await original.read(self)
         if message is eof:
-            watch.end("eof")
+            watch.end(EOF)
         else:
             pass_or_refuse(watch, message, self)
         return message

@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol
 
 from otel_a2a.clients._proxy import Proxy
 from otel_a2a.exchange import GrpcStatus
+from otel_a2a.operation import CLOSED_EARLY, EOF
 
-CLOSED_EARLY: Final = "closed-early"
 DETAILS: Final = "grpc-status-details-bin"
 
 
@@ -141,7 +141,7 @@ class Waiting:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._watch.reading = False
         if isinstance(error, (StopIteration, StopAsyncIteration)):
-            self._watch.end("eof")
+            self._watch.end(EOF)
         elif error is not None and (self._is_over is None or self._is_over()):
             self._watch.fail(error)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from otel_a2a.clients._tee import Listener, Tap
+from otel_a2a.operation import CLOSED_EARLY, EOF
 
 
 class Head:
@@ -74,7 +75,7 @@ class Reading:
         try:
             return close()
         finally:
-            self._tap.close("eof" if is_complete else "closed-early")
+            self._tap.close(EOF if is_complete else CLOSED_EARLY)
 
     def ask(self, ask: Callable[[], Any], decodes: bool) -> Any:
         """Ask the file; meanwhile it is not we who are asked."""
@@ -120,7 +121,7 @@ class Reading:
 
     def _finish(self) -> None:
         try:
-            self._tap.end("eof")
+            self._tap.end(EOF)
         except BaseException:
             self._stop()
             raise

@@ -14,6 +14,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
+from otel_a2a.operation import CLOSED_EARLY, EOF
+
 
 class Listener(Protocol):
     """What is told of a stream: the part of ``otel_a2a.operation.Operation`` that concerns streams."""
@@ -60,7 +62,7 @@ class Tap:
         """The stream broke, its reader was cancelled, or the operation refused it."""
         self.end(type(error).__name__, error)
 
-    def close(self, reason: str = "closed-early") -> None:
+    def close(self, reason: str = CLOSED_EARLY) -> None:
         """The application closed the stream; ``eof`` where it had all of it by then. Raises as ``end`` does."""
         # A generator that is finalised closes its response on the way out, and a finaliser may run anywhere, even
         # inside a lock of ours.
@@ -69,7 +71,7 @@ class Tap:
         else:
             self.end(reason)
 
-    def drop(self, reason: str = "closed-early") -> None:
+    def drop(self, reason: str = CLOSED_EARLY) -> None:
         """The stream was forgotten; called from finalisers."""
         operation, self._operation = self._operation, None
         if operation is not None:
@@ -155,7 +157,7 @@ class SyncChunks:
 
     def _finish(self) -> None:
         try:
-            self._tap.end("eof")
+            self._tap.end(EOF)
         except BaseException:
             self._tee.stop()
             raise
@@ -237,7 +239,7 @@ class AsyncChunks(AsyncGenerator[bytes, None]):
 
     async def _finish(self) -> None:
         try:
-            self._tap.end("eof")
+            self._tap.end(EOF)
         except BaseException:
             await self._tee.stop()
             raise
