@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The seam for gRPC: an operation whose answers are messages, which the library has framed and parsed already.
 
-    op = begin(exchange)                    as in ``otel_a2a.operation``
-    with op.attached(): …
+A client module uses it as it uses ``otel_a2a.operation``:
+
+    op = begin(exchange)                    None: not A2A; A2APolicyError: nothing has left
+    with op.attached():                     around the library's own call, with what op.headers() gives
+        call = send(request)
     op.answer(message)                      a whole answer; or, for a stream,
     op.event(message) … op.end("eof")       each message before it is handed on; or, at any point,
     op.refuse(status, error)                the status that is not OK
