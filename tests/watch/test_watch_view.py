@@ -55,6 +55,31 @@ def test_a_small_terminal_has_the_newest() -> None:
     assert re.search(r"Tasks   the newest \d of 100", text) and re.search(r"Findings   the newest \d of 100", text)
 
 
+def test_a_narrow_terminal_has_findings_too() -> None:
+    """Where rows fold, fewer are shown, and no section is pushed out by the one above it."""
+    known = Known()
+    known.learn(redeploy())
+    known.learn(Transition(number, AGENT, f"t-{number}", "TASK_STATE_WORKING") for number in range(100, 200))
+    known.learn(finding(number, f"rule-{number}", "a sentence that folds " * 9) for number in range(10, 60))
+    text = text_of(known, height=24, width=80)
+    assert text.count("\n") <= 24
+    assert "Agents" in text and "t-199" in text
+    assert "violation rule-59" in text
+
+
+def test_what_the_state_says_is_not_said_twice() -> None:
+    """A task that has ended is terminal, and one that waits is interrupted: that goes without saying."""
+    known = Known()
+    seen = [("t-1", "COMPLETED", "terminal"), ("t-2", "INPUT_REQUIRED", "interrupted"), ("t-3", "WORKING", "orphaned")]
+    known.learn(
+        CallSeen(1, 2, AGENT, "Agent", "1", task, f"TASK_STATE_{name}", "", REVISION_A, REVISION_A, disposition)
+        for task, name, disposition in seen
+    )
+    text = text_of(known)
+    assert "terminal" not in text and "interrupted" not in text
+    assert "working  orphaned" in text
+
+
 def test_findings_are_in_the_order_of_their_time() -> None:
     """Spans and log events are exported apart, so a finding may come after a newer one."""
     known = Known()

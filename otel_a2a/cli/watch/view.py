@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Reversible
+from collections.abc import Reversible
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeVar
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -26,8 +27,59 @@ FRAME: Final = 11
 Item = TypeVar("Item")
 
 
+@dataclass(slots=True, frozen=True)
+class Section:
+    """A table: ``rows`` are the newest of ``total``."""
+
+    title: str
+    total: int
+    columns: tuple[str, ...]
+    rows: list[tuple[RenderableType, ...]]
+
+    def table(self, number: int) -> RenderableType:
+        """The first ``number`` rows; the title says so where there are more."""
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in self.columns:
+            table.add_column(column, overflow="fold")
+        for row in self.rows[:number]:
+            table.add_row(*row)
+        less = f"   the newest {number} of {self.total}" if number < self.total else ""
+        return Group(Text.assemble("\n", (self.title, "bold"), (less, "dim")), Padding(table, (0, 0, 0, 2)))
+
+
+@dataclass(slots=True, frozen=True)
+class View:
+    """Sections below a title, with as many rows as fit into ``height`` lines of whatever width, and one at least.
+
+    How many lines a row takes is known only when it is drawn: a narrow terminal folds it.
+    """
+
+    title: RenderableType
+    sections: tuple[Section, ...]
+    height: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Called by rich: takes rows away from the tallest section until all fit."""
+
+        def lines(section: Section, number: int) -> int:
+            return len(console.render_lines(section.table(number), options.update(height=None), pad=False))
+
+        numbers = [len(section.rows) for section in self.sections]
+        heights = [lines(*each) for each in zip(self.sections, numbers, strict=True)]
+        while sum(heights) + 1 > self.height:
+            longer = [index for index, number in enumerate(numbers) if number > 1]
+            if not longer:
+                break
+            tallest = max(longer, key=lambda index: heights[index])
+            numbers[tallest] -= 1
+            heights[tallest] = lines(self.sections[tallest], numbers[tallest])
+        yield self.title
+        for section, number in zip(self.sections, numbers, strict=True):
+            yield section.table(number)
+
+
 def view(known: Known, height: int) -> RenderableType:
-    """All of it in about ``height`` lines."""
+    """All of it in ``height`` lines, where so many will do."""
     if not (known.agents or known.tasks or known.findings):
         return Group(_title(known), Text("Nothing has come yet.", style="dim"))
     room = max(6, height - FRAME)
@@ -35,24 +87,24 @@ def view(known: Known, height: int) -> RenderableType:
     tasks = _newest(known.tasks.values(), (room - len(agents)) // 2)
     by_time = sorted(known.findings, key=lambda found: found.finding.at)
     findings = _newest(by_time, (room - len(agents) - len(tasks)) // LINES_OF_FINDING)
-    return Group(
-        _title(known),
-        _table("Agents", len(known.agents), len(agents), ("agent", "card", "revision", "changes"), map(_agent, agents)),
-        _table(
+    sections = (
+        Section(
+            "Agents", len(known.agents), ("agent", "card", "revision", "changes"), [_agent(each) for each in agents]
+        ),
+        Section(
             "Tasks",
             len(known.tasks),
-            len(tasks),
             ("task", "agent", "states", "since", "revision", "findings"),
-            (_task(known, task) for task in tasks),
+            [_task(known, each) for each in tasks],
         ),
-        _table(
+        Section(
             "Findings",
             sum(known.counts.values()),
-            len(findings),
             ("time", "what", "sentence"),
-            map(_finding, findings),
+            [_finding(each) for each in findings],
         ),
     )
+    return View(_title(known), sections, height)
 
 
 def _newest(items: Reversible[Item], number: int) -> list[Item]:
@@ -65,18 +117,6 @@ def _title(known: Known) -> RenderableType:
         if level in known.counts:
             parts += ["   ", _number(known.counts[level], level)]
     return Rule(Text.assemble(*parts), align="left", style="dim")
-
-
-def _table(
-    title: str, total: int, shown: int, columns: Iterable[str], rows: Iterable[tuple[RenderableType, ...]]
-) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    less = f"   the newest {shown} of {total}" if shown < total else ""
-    return Group(Text.assemble("\n", (title, "bold"), (less, "dim")), Padding(table, (0, 0, 0, 2)))
 
 
 def _agent(agent: Agent) -> tuple[RenderableType, ...]:
@@ -93,7 +133,7 @@ def _task(known: Known, task: Task) -> tuple[RenderableType, ...]:
     for each in task.states[:-1]:
         states.append(f"{state(each)} → ", style="dim")
     states.append(state(task.state), style=_colour(task.state))
-    if task.disposition not in ("", "active", state(task.state)):
+    if task.disposition not in ("", "active", "terminal", "interrupted"):
         states.append(f"  {task.disposition}", style="magenta")
     numbers = (Text(*_number(task.findings[level], level)) for level in COLOURS if level in task.findings)
     return (
