@@ -132,3 +132,28 @@ def test_importing_the_command_does_not_need_the_extras() -> None:
     )
     result = _run(sys.executable, "-c", program)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rules", "--format", "markdown"),
+        ("status",),
+        (
+            "replay",
+            "--format",
+            "json",
+            str(Path(__file__).parents[1] / "examples" / "replay" / "resurrected-task.json"),
+        ),
+    ],
+    ids=lambda each: each[0],
+)
+def test_a_reader_who_has_enough_is_no_error(arguments: tuple[str, ...]) -> None:
+    """``otel-a2a … | head`` ends without a traceback."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        result = subprocess.run([COMMAND, *arguments], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(write)
+    assert (result.returncode, result.stderr) == (0, "")

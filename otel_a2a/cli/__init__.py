@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 
 from otel_a2a.cli import demo, replay, rules, status, watch
@@ -26,5 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run)
     chosen = parser.parse_args(arguments)
-    code: int = chosen.run(chosen)
+    try:
+        code: int = chosen.run(chosen)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough of it, and Python would try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     return code

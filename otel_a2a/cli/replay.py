@@ -187,7 +187,7 @@ def _finding(found: Found) -> dict[str, Any]:
     return {"t": found.t, "step": found.step, **plain}
 
 
-_OF_SPANS: Final = ("trace_id", "span_id", "count", "action")
+_OF_SPANS: Final = ("trace_id", "span_id", "card_span", "task_span", "card_since_ns", "count", "action")
 """What says nothing in a replay: there is no span, a repeat is no finding, and nothing is done about it."""
 
 

@@ -111,7 +111,8 @@ UNDECIDED: Final[dict[str, tuple[str, ...]]] = {
         "webhook-for-terminal-task",
     ),
 }
-"""What spans do not show, and the rules that need it."""
+"""What spans do not show, and the rules that need it. They are not asked: what they would say is a guess."""
+_SILENT: Final = frozenset(name for names in UNDECIDED.values() for name in names)
 
 
 @dataclass(slots=True)
@@ -150,9 +151,10 @@ def play(recording: Recording, settings: Settings, rules: Sequence[Rule]) -> Pla
     calls = recording.calls()
     at_host = places(calls, recording.spans)
     known = by_id(recording.spans)
+    asked = [rule for rule in rules if rule.name not in _SILENT]
     whole = Played()
     for process in dict.fromkeys(span.process for span in calls):
-        observer = Observer(settings, rules)
+        observer = Observer(settings, asked)
         player = _Player(observer, known)
         for at, act, step in sorted(_acts(calls, process)):
             observer.come_to((at - calls[0].start) / 1e9, step)

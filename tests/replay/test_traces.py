@@ -259,3 +259,9 @@ def test_spans_without_a_call_give_nothing(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "other.json").write_text('{"resourceSpans": []}')
     assert main(["replay", str(tmp_path)]) == 0
     assert "nothing found" in capsys.readouterr().out
+
+
+def test_a_rule_that_is_not_decided_says_nothing() -> None:
+    """A continuation that another task answered looks as if its client had made that task's id up."""
+    named = call(SEND, "WORKING", at=5, origin=FIRST.span_id, also={semconv.A2A_TASK_ID: "t-2"})
+    assert rules(FIRST, named, call(GET, "COMPLETED", at=9)) == set()

@@ -7,7 +7,6 @@ import argparse
 import importlib.util
 import io
 import math
-import os
 import signal
 import sys
 from types import FrameType
@@ -53,8 +52,6 @@ def run(args: argparse.Namespace) -> int:
     except PortError as error:
         print(f"otel-a2a watch: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever read the lines has enough of them, and Python would try again at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         pass
     finally:
