@@ -28,6 +28,7 @@ class Server:
 
     def __init__(self) -> None:
         self.posts: list[Any] = []
+        self.answer: Any = {}
         self.app = Starlette(
             routes=[
                 Route("/.well-known/agent-card.json", self._card),
@@ -45,7 +46,7 @@ class Server:
     async def _take(self, request: Request) -> Response:
         if request.method == "POST":
             self.posts.append(await request.json())
-        return JSONResponse({})
+        return JSONResponse(self.answer)
 
 
 @contextmanager
@@ -66,6 +67,12 @@ def send(base: str) -> dict[str, Any]:
     return {"url": f"{base}/", "json": call}
 
 
+def answer(state: str) -> dict[str, Any]:
+    """The one task, in ``state``."""
+    task = {"kind": "task", "id": "t-1", "contextId": "ctx-1", "status": {"state": state}}
+    return {"jsonrpc": "2.0", "id": "1", "result": task}
+
+
 def refuse(base: str) -> A2APolicyError:
     """The refusal of a send for a skill that the card lacks."""
     with local.hints(skill="refund"), pytest.raises(CardTaskBoundaryError) as refused:
@@ -83,6 +90,22 @@ def test_what_is_posted_after_a_refusal_is_refused(library: Any, content: Any) -
             library.post(f"{base}/elsewhere", json=content, timeout=10)
         assert again.value is refusal
         assert not agent.posts
+
+
+def test_an_answer_that_is_refused_ends_the_call_too() -> None:
+    """A task that had ended is read as submitted: what the library would post now is no better."""
+    with served() as (agent, base, _):
+        agent.answer = answer("completed")
+        httpx.post(**send(base))
+        agent.answer = answer("submitted")
+        read = {"jsonrpc": "2.0", "id": "1", "method": "tasks/get", "params": {"id": "t-1"}}
+        with refusals.one_call():
+            with pytest.raises(A2APolicyError) as refused:
+                httpx.post(f"{base}/", json=read)
+            with pytest.raises(A2APolicyError) as again:
+                httpx.post(f"{base}/elsewhere", json=read)
+        assert refused.value.request_sent and again.value is refused.value
+        assert len(agent.posts) == 2
 
 
 def test_what_is_no_other_attempt_is_let_through() -> None:
