@@ -123,7 +123,6 @@ class PushBinding:
     """Keyed digest of the webhook's URL."""
     token: str = ""
     """Keyed digest of the notification token, empty where none was given."""
-    config_id: str = ""
 
 
 @dataclass(slots=True, frozen=True)

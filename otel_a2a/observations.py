@@ -221,7 +221,6 @@ class CallStarted(Observation):
     """The request asks for less than the whole task."""
     limits_history: bool = False
     """The request limits the task's history (``historyLength``), and some agents leave out artifacts with it."""
-    rpc_id: str = ""
     span: SpanRef | None = None
     is_traced: bool = False
     """The application had a span of its own around the call."""

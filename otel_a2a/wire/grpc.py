@@ -39,7 +39,7 @@ _METHODS: Final = {
     "GetExtendedAgentCard": Method.GET_EXTENDED_CARD,
     "GetAgentCard": Method.GET_EXTENDED_CARD,
 }
-_RESOURCE: Final = re.compile(r"tasks/([^/]+)(?:/pushNotificationConfigs?/([^/]+))?")
+_RESOURCE: Final = re.compile(r"tasks/([^/]+)")
 
 _HTTP: Final = {
     "INVALID_ARGUMENT": 400,
@@ -132,9 +132,6 @@ def _apply(call: CallStarted, params: Mapping[str, Any]) -> None:
     call.limits_history = field(params, "historyLength") is not None
     if call.method == Method.CREATE_PUSH_CONFIG:
         call.push = messages.push_config(params)
-        config_id = text(params, "configId")
-        if call.push is not None and config_id:
-            call.push.config_id = config_id
 
 
 def _reason(call: CallStarted, status: GrpcStatus) -> str:

@@ -54,7 +54,6 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
         return None
     endpoint = _endpoint(exchange.url(), str(name), knows)
     address, port = urls.server(endpoint)
-    rpc_id = document.get("id")
     call = CallStarted(
         method=spelling.method,
         binding=JSONRPC,
@@ -65,7 +64,6 @@ def _read(exchange: Exchange, document: Mapping[str, Any], knows: Callable[[str]
         tenant=text(params, "tenant"),
         credential=credentials.of_request(exchange.header),
         certain=spelling.strong or knows(endpoint) or says_a2a(exchange.header),
-        rpc_id=str(rpc_id)[:128] if isinstance(rpc_id, (str, int)) else "",
     )
     apply_params(call, params, flat_push=spelling.version == "1.0")
     return call

@@ -48,9 +48,7 @@ def push_binding(config: Mapping[str, Any]) -> PushBinding | None:
     url = text(config, "url")
     if not url:
         return None
-    return PushBinding(
-        url=credentials.digest(url), token=credentials.digest(text(config, "token")), config_id=text(config, "id")
-    )
+    return PushBinding(url=credentials.digest(url), token=credentials.digest(text(config, "token")))
 
 
 def _sent(message: Mapping[str, Any]) -> SentMessage:

@@ -132,8 +132,5 @@ def _apply(call: CallStarted, body: Mapping[str, Any], query: Mapping[str, list[
         call.trimmed = query.get("includeArtifacts", [""])[0].lower() != "true"
     elif call.method == Method.CREATE_PUSH_CONFIG:
         call.push = messages.push_config(body)
-        config_id = text(body, "configId")
-        if call.push is not None and config_id:
-            call.push.config_id = config_id
     else:
         call.limits_history = "historyLength" in query

@@ -37,11 +37,6 @@ def card_revision(card: Mapping[str, Any] | str | bytes) -> str:
     return revision_and_digest(card)[0]
 
 
-def card_digest(card: Mapping[str, Any] | str | bytes) -> str:
-    """``sha256:…`` over the whole card without ``signatures``. Never raises; see ``card_revision``."""
-    return revision_and_digest(card)[1]
-
-
 def revision_and_digest(card: Any, raw: bytes | None = None) -> tuple[str, str, bool]:
     """Revision, digest, and whether both are canonical.
 

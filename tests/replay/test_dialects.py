@@ -97,7 +97,7 @@ def _told(seen: Any) -> tuple[Any, ...]:
         says = (card.name, card.streaming, card.push_notifications, card.skills, card.modes) if card else ()
         return kind, at, says, [each.url for each in card.interfaces] if card else []
     if isinstance(seen, CallStarted):
-        push = (seen.push.url, seen.push.token, seen.push.config_id) if seen.push else ()
+        push = (seen.push.url, seen.push.token) if seen.push else ()
         place = f"{seen.endpoint}/{seen.tenant}".rstrip("/")
         return kind, at, seen.method, place, seen.task_id, seen.context_id, _words(seen), push
     if isinstance(seen, ArtifactSeen):

@@ -10,7 +10,7 @@ import pytest
 
 from otel_a2a.observations import CardFacts, CardFetched, CardFetchFailed, Interface
 from otel_a2a.wire import cards
-from otel_a2a.wire.revision import card_digest, card_revision
+from otel_a2a.wire.revision import revision_and_digest
 from tests.wire.recorded import SHARED
 from tests.wire.support import CARD_URL, card_request, no_headers
 from tests.wire.test_revision import CARD_0_3, CARD_1_0
@@ -38,7 +38,7 @@ def test_a_card_arrives() -> None:
     """With its revision, its digest, and what it says."""
     found = fetched(CARD_1_0)
     assert (found.status, found.confirmed, found.canonical, found.from_cache) == (200, False, True, False)
-    assert (found.revision, found.digest) == (card_revision(CARD_1_0), card_digest(CARD_1_0))
+    assert (found.revision, found.digest) == revision_and_digest(CARD_1_0)[:2]
     assert found.card is not None and found.card.name == "Weaver"
     assert found.request.url == CARD_URL
 

@@ -11,7 +11,7 @@ import pytest
 
 from otel_a2a.exchange import RecordedExchange
 from otel_a2a.observations import CallStarted, Method
-from otel_a2a.wire import requests
+from otel_a2a.wire import credentials, requests
 
 H = "https://agent.example"
 
@@ -143,7 +143,7 @@ def test_a_list_says_what_it_asks_for() -> None:
 def test_a_webhook_is_seen_in_every_shape(body: dict[str, Any]) -> None:
     """1.0, 0.3, and 0.3 as the 1.x client writes it."""
     found = call("POST", f"{H}/tasks/t/pushNotificationConfigs", body)
-    assert found.push is not None and found.push.config_id == "c"
+    assert found.push is not None and found.push.url == credentials.digest("u")
 
 
 def test_a_broken_body_is_not_judged() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_a2a.wire import revision
-from otel_a2a.wire.revision import card_digest, card_revision, revision_and_digest
+from otel_a2a.wire.revision import card_revision, revision_and_digest
 from tests.wire.recorded import SHARED
 
 CARD_1_0: dict[str, Any] = {
@@ -45,6 +45,10 @@ CARD_0_3: dict[str, Any] = {
     "capabilities": {"streaming": True},
     "skills": [{"id": "weave", "name": "Weave"}, {"id": "spin", "name": "Spin"}],
 }
+
+
+def card_digest(card: Any) -> str:
+    return revision_and_digest(card)[1]
 
 
 def changed(card: dict[str, Any], *path: Any, to: Any = ..., **members: Any) -> dict[str, Any]:
