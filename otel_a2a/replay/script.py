@@ -117,6 +117,8 @@ def parse(path: Path, content: bytes) -> Script:
     return script
 
 
+KEY: Final = "exchanges"
+"""What makes a document a script."""
 _QUOTE: Final = "'"
 
 
@@ -130,7 +132,10 @@ def _of_error(error: Any) -> str:
     kind, context = error["type"], error.get("ctx", {})
     place = _place(error["loc"])
     if kind == "missing":
-        return f"{place}: is missing"
+        spans = (
+            "; nor are there spans: OTLP has resourceSpans, and what Jaeger answers has data" if place == KEY else ""
+        )
+        return f"{place}: is missing{spans}"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         key = context["discriminator"].strip(_QUOTE)
         allowed = ", ".join(KINDS[key])

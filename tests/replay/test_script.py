@@ -66,7 +66,7 @@ def test_further_keys_are_passed_over(tmp_path: Path) -> None:
         pytest.param("{", ["is not JSON", "line 1 column 2"], id="no-json"),
         pytest.param("[" * 100_000, ["is not JSON"], id="too-deep"),
         pytest.param([], ["the document: must be an object, not []"], id="no-object"),
-        pytest.param({}, ["exchanges: is missing"], id="no-exchanges"),
+        pytest.param({}, ["exchanges: is missing", "resourceSpans"], id="no-exchanges"),
         pytest.param({"exchanges": []}, ["exchanges: List should have at least 1 item"], id="empty"),
         pytest.param({"exchanges": [7]}, ["exchanges[0]: must be an object, not 7"], id="no-exchange"),
         pytest.param(
