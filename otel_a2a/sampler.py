@@ -79,7 +79,14 @@ def _sampler(name: str, argument: str) -> Sampler:
 
     found: Any = next(iter(entry_points(group=ENTRY_POINT_GROUP, name=name)), None)
     if found is None or name == NAME:
-        _logger.warning("OTEL_TRACES_SAMPLER_ARG: %r is no sampler that %s can wrap; %s is used", name, NAME, DEFAULT)
+        known = {each.name for each in entry_points(group=ENTRY_POINT_GROUP)} - {NAME}
+        _logger.warning(
+            "OTEL_TRACES_SAMPLER_ARG: %r is no sampler that %s can wrap; it can wrap: %s. %s is used",
+            name,
+            NAME,
+            ", ".join(sorted(known)),
+            DEFAULT,
+        )
         return DEFAULT_ON
     try:
         made = found.load()(_ratio(argument) if name in RATIOS else argument or None)

@@ -114,11 +114,12 @@ def test_the_argument_names_the_wrapped_sampler(
 def test_a_bad_argument_warns_and_falls_back(
     argument: str | float, wrapped: Sampler, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One warning names what cannot be used; an unknown sampler is the default one, a bad ratio is 1."""
+    """One warning names it and the choices; an unknown sampler is the default one, a bad ratio is 1."""
     assert policy_sampler(argument).wrapped.get_description() == wrapped.get_description()
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("otel_a2a", logging.WARNING)
     assert told in record.getMessage() and "OTEL_TRACES_SAMPLER_ARG" in record.getMessage()
+    assert "between 0 and 1" in record.getMessage() or "always_off, always_on, parentbased_" in record.getMessage()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -174,6 +174,30 @@ def test_a_panel_for_jaeger_finds_what_its_title_says(
     assert found
     for trace in found:
         assert any(span.name.startswith(operation) and span.tags.get(tag[0]) == tag[1] for span in trace.spans)
+
+
+def test_the_example_mounts_what_prometheus_reads() -> None:
+    """Its configuration is where its command says, and the alerts are where the configuration looks for them."""
+    service = _read(BACKENDS / "compose.yaml")["services"]["prometheus"]
+    mounted = {
+        target: (BACKENDS / source).resolve()
+        for source, target in (volume.removesuffix(":ro").split(":") for volume in service["volumes"])
+    }
+    (configuration,) = (each.partition("=")[2] for each in service["command"] if each.startswith("--config.file="))
+    assert mounted.pop(configuration) == BACKENDS / "prometheus.yml"
+    (rules,) = _read(BACKENDS / "prometheus.yml")["rule_files"]
+    assert mounted == {str(PurePosixPath(configuration).parent / rules): RULES}
+    assert "--web.enable-otlp-receiver" in service["command"], "the example's application pushes its metrics there"
+
+
+def test_the_example_says_where_its_application_sends_to() -> None:
+    """The addresses of its README are ports of the services, open on this machine alone."""
+    services = _read(BACKENDS / "compose.yaml")["services"]
+    opened = [port.rsplit(":", 2) for service in services.values() for port in service["ports"]]
+    assert {host for host, _, _ in opened} == {"127.0.0.1"}
+    told = set(re.findall(r"localhost:(\d+)", (BACKENDS / "README.md").read_text("utf-8")))
+    assert told <= {published for _, published, _ in opened}
+    assert {"4318", "9090", "3000", "16686"} <= told
 
 
 def _read(path: Path) -> Any:
