@@ -139,12 +139,12 @@ def _violations() -> Iterator[Any]:
     )
     yield panels.spans(
         "Newest violations (Tempo)",
-        "A click on a span opens its trace. The revisions: the task was made under one card, another was in force.",
+        "The Span ID opens the trace. Made under task.card_revision.id, and card.revision.id was in force, since then.",
         traceql.NEWEST_VIOLATIONS,
     )
     yield panels.traces(
         "Newest traces with a violation (Jaeger)",
-        "A click on a trace id opens it. Set the service above; Jaeger cannot search all at once.",
+        "The Trace ID opens it. Set the service above; Jaeger cannot search all at once.",
         traceql.JAEGER_VIOLATIONS,
     )
     yield panels.counts("Findings by rule and agent", "All levels, over the time that is shown.", promql.FINDINGS_TABLE)
@@ -214,10 +214,10 @@ def _tasks() -> Iterator[Any]:
         promql.STUCK_BY_RULE,
         "{{security_rule_name}} {{server_address}}",
     ).span(24)
-    yield panels.spans("Newest stuck tasks (Tempo)", "A click on a span opens its trace.", traceql.STUCK_TASKS)
+    yield panels.spans("Newest stuck tasks (Tempo)", "The Span ID opens the trace.", traceql.STUCK_TASKS)
     yield panels.traces(
         "Newest traces with a stuck task (Jaeger)",
-        "Of the rule task-stuck; a click on a trace id opens it.",
+        "Of the rule task-stuck; the Trace ID opens it.",
         traceql.JAEGER_STUCK_TASKS,
     )
 

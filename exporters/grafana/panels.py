@@ -127,7 +127,10 @@ def counts(title: str, description: str, expression: str) -> table.Panel:
 
 
 def spans(title: str, description: str, query: str) -> table.Panel:
-    """A table of spans in Tempo, newest first; a click on one opens its trace."""
+    """A table of spans in Tempo, newest first.
+
+    The data source itself makes a link of each Span ID, which opens the trace at that span.
+    """
     target = tempo.Dataquery().ref_id("A").query_type("traceql").query(query)
     return (
         table.Panel()
@@ -141,7 +144,7 @@ def spans(title: str, description: str, query: str) -> table.Panel:
 
 
 def traces(title: str, description: str, search: Search) -> table.Panel:
-    """A table of traces in Jaeger, newest first; a click on one opens it."""
+    """A table of traces in Jaeger, newest first. The data source makes a link of each Trace ID, which opens it."""
     return (
         table.Panel()
         .title(title)

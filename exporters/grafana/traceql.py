@@ -16,7 +16,7 @@ _AT_AGENT: Final = 'span.server.address =~ "${agent:pipe}"'
 _FINDING: Final = (
     "select(span.security_rule.name, span.server.address, span.a2a.task.id, span.otel_a2a.task.previous_state,"
     " span.a2a.task.state, span.otel_a2a.task.card_revision.id, span.otel_a2a.card.revision.id,"
-    " span.otel_a2a.finding.message)"
+    " span.otel_a2a.card.revision.since, span.otel_a2a.finding.message)"
 )
 
 NEWEST_VIOLATIONS: Final = (
