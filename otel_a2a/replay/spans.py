@@ -7,6 +7,7 @@ OTLP: one export request as a document, or one per line, as the collector's file
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from otel_a2a.replay.script import ScriptError
 _NOT_STATED: Final = (None, "", 0, "SPAN_KIND_UNSPECIFIED")
 _CLIENT_OR_INTERNAL: Final = (1, 3, "SPAN_KIND_INTERNAL", "SPAN_KIND_CLIENT", "internal", "client", *_NOT_STATED)
 """Kinds of A2A spans; one that is not stated may be any."""
+_HEXADECIMAL: Final = (0, 16, 32)
+"""Lengths of ids in hexadecimal; in Base64 they have 12 and 24 letters."""
 _OF_THE_PROCESS: Final = (
     "service.namespace",
     "service.name",
@@ -100,11 +103,11 @@ def _holds_spans(document: Any) -> bool:
 
 
 def _spans(document: dict[str, Any]) -> Iterator[RecordedSpan]:
-    for resource in document.get("resourceSpans", ()):
+    for resource in document.get("resourceSpans") or ():
         process = _process(_otlp_attributes(resource.get("resource") or {}))
-        for scope in resource.get("scopeSpans", ()):
-            yield from (_of_otlp(span, process) for span in scope.get("spans", ()))
-    for trace in document.get("data", ()):
+        for scope in resource.get("scopeSpans") or ():
+            yield from (_of_otlp(span, process) for span in scope.get("spans") or ())
+    for trace in document.get("data") or ():
         held: dict[str, Any] = trace.get("processes") or {}
         processes = {key: _process(_jaeger_attributes(each) | _service(each)) for key, each in held.items()}
         yield from (_of_jaeger(span, processes.get(span.get("processID"), "")) for span in trace["spans"])
@@ -119,7 +122,7 @@ def _service(process: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _otlp_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
-    return {pair["key"]: _otlp_value(pair.get("value", {})) for pair in holder.get("attributes", ())}
+    return {pair["key"]: _otlp_value(pair.get("value", {})) for pair in holder.get("attributes") or ()}
 
 
 def _jaeger_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,16 +132,26 @@ def _jaeger_attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
 def _of_otlp(span: dict[str, Any], process: str) -> RecordedSpan:
     return RecordedSpan(
         name=span["name"],
-        trace_id=span["traceId"].lower(),
-        span_id=span["spanId"].lower(),
+        trace_id=_id(span["traceId"]),
+        span_id=_id(span["spanId"]),
         start=int(span["startTimeUnixNano"]),
         end=int(span["endTimeUnixNano"]),
         attributes=_otlp_attributes(span),
         is_call=span.get("kind") in _CLIENT_OR_INTERNAL,
-        links=tuple(link["spanId"].lower() for link in span.get("links", ())),
-        parent=(span.get("parentSpanId") or "").lower(),
+        links=tuple(_id(link["spanId"]) for link in span.get("links") or ()),
+        parent=_id(span.get("parentSpanId") or ""),
         process=process,
     )
+
+
+def _id(text: str) -> str:
+    """OTLP has ids in hexadecimal; what knows protobuf alone writes them in Base64, which holds other lengths."""
+    if len(text) in _HEXADECIMAL:
+        return text.lower()
+    try:
+        return base64.b64decode(text, validate=True).hex()
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is no id of a span") from None
 
 
 def _otlp_value(value: dict[str, Any]) -> Any:

@@ -216,7 +216,10 @@ class _Player:
 
 
 def _number(identifier: str) -> int:
-    return int(identifier or "0", 16)
+    try:
+        return int(identifier or "0", 16)
+    except ValueError:  # of another form, and as good a name
+        return int.from_bytes(identifier.encode(), "big")
 
 
 def undecided(rules: Sequence[Rule]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,25 @@ def test_a_span_of_jaeger_is_read() -> None:
     (found,) = read(PATH, bytes_of(jaeger(span))) or []
     assert (found.name, found.start, found.end, found.is_call) == ("GetTask", 5_000, 7_000, True)
     assert (found.attributes["server.port"], found.links) == (80, ("origin",))
+
+
+def test_ids_in_base64_are_the_same_ids() -> None:
+    """Writers that know protobuf and not OTLP have every field of bytes in Base64."""
+
+    def base64_of(identifier: str) -> str:
+        return base64.b64encode(bytes.fromhex(identifier)).decode()
+
+    links = [{"traceId": base64_of("0a" * 16), "spanId": base64_of("0c" * 8)}]
+    ids = {"traceId": base64_of("0a" * 16), "spanId": base64_of("0b" * 8), "parentSpanId": "", "links": links}
+    assert read(PATH, bytes_of(otlp(SPAN | ids))) == read(PATH, bytes_of(otlp(SPAN)))
+    with pytest.raises(ScriptError, match="'no id' is no id of a span"):
+        read(PATH, bytes_of(otlp(SPAN | {"spanId": "no id"})))
+
+
+def test_what_is_null_is_empty() -> None:
+    """Some writers name a list that they do not have."""
+    (span,) = read(PATH, bytes_of(otlp(SPAN | {"attributes": None, "links": None, "parentSpanId": None}))) or []
+    assert (span.attributes, span.links, span.parent) == ({}, (), "")
 
 
 @pytest.mark.parametrize("kind", [2, 4, 5, "SPAN_KIND_SERVER"])
