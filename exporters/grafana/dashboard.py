@@ -139,7 +139,7 @@ def _violations() -> Iterator[Any]:
     )
     yield panels.spans(
         "Newest violations (Tempo)",
-        "The Span ID opens the trace. Made under task.card_revision.id, and card.revision.id was in force, since then.",
+        "The Span ID opens the trace. The card's revision: made under task.card_revision.id, in force: card.revision.id.",
         traceql.NEWEST_VIOLATIONS,
     )
     yield panels.traces(
