@@ -236,8 +236,8 @@ class CallStarted(Observation):
     """Its value in the answer's headers."""
     execution: int = 0
     """The execution context that makes the call, as a number; 0: not known."""
-    asked_by: tuple[str, int] = field(default=("", 0), init=False)
-    """Who asks, as far as can be told; noted by the engine (``engine.order.asker``)."""
+    row: Any = field(default=None, init=False)
+    """The row of reads of an ended task that the call is one of; noted by the engine."""
     answered_task: str = field(default="", init=False)
     """The first task in the answer; noted by the engine."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from otel_a2a.engine.records import CardDocument, CardVersion, Task
+from otel_a2a.engine.records import CardDocument, CardVersion, ReadsWhenEnded, Task
 from otel_a2a.observations import (
     INTERRUPTED,
     TERMINAL,
@@ -176,6 +176,15 @@ def asker(call: CallStarted) -> tuple[str, int]:
     its execution context. Several users of one application ask for different reasons."""
     in_trace = call.span is not None and call.is_traced
     return call.credential, call.span.trace_id if call.span is not None and in_trace else call.execution
+
+
+def continued_reads(task: Task, call: CallStarted) -> ReadsWhenEnded | None:
+    """The reads of the ended task that ``call`` goes on with: of the same asker, soon before, and with no delivery
+    since that was a reason to look."""
+    reads = task.reads_when_ended.get(asker(call))
+    if reads is None or call.at - reads.sent_at > READ_WINDOW or task.delivered_at > reads.sent_at:
+        return None
+    return reads
 
 
 def changed_terminal(task: Task, seen: TaskSeen) -> bool:

@@ -141,7 +141,7 @@ class Artifact:
     counted_in: int = 0
     """That stream (``seq`` of its call)."""
     delivered_at: float = 0.0
-    """When a webhook brought it; 0 once an answer or a stream has shown it."""
+    """When a webhook brought it, or more of it; 0 once an answer or a stream has shown as much."""
     sealed_in: int = 0
     """The stream (``seq`` of its call) in which its last chunk came."""
     chunks: set[str] = field(default_factory=set)

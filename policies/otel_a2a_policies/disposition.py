@@ -310,13 +310,14 @@ def terminal_state_ignored(call: CallStarted, view: View, settings: Settings) ->
 
     The two before it were answered: a read that failed is repeated for good reason, and reads that are under way at
     once do not follow from one another. Nor do those of several users: only reads with one credential and in one trace
-    of the application, or where it has none in one execution context, make a loop.
+    of the application, or where it has none in one execution context, make a loop. A notification is a reason to look.
+    Silent in 0.1 where a task was begun anew: nothing tells of which execution an end is.
     """
     task = view.task
-    if call.method != Method.GET_TASK or task is None or not 0 < task.terminal_seq < call.seq:
+    if call.method != Method.GET_TASK or task is None or task.reused or not 0 < task.terminal_seq < call.seq:
         return
-    reads = task.reads_when_ended.get(order.asker(call))
-    if reads is None or view.now - reads.sent_at > order.READ_WINDOW or reads.answered + 1 != IGNORED_READS:
+    reads = order.continued_reads(task, call)
+    if reads is None or reads.answered + 1 != IGNORED_READS:
         return
     yield Hit(
         f"task {task.task_id} had ended as {task.terminal} and is read for the third time since: does the client know "

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from otel_a2a.engine.findings import Level
-from otel_a2a.observations import Method
+from otel_a2a.observations import Channel, Delivery, Method
 from tests.support.marks import fires, legal
-from tests.support.whole import TOKEN, WEBHOOK, Whole
+from tests.support.whole import TOKEN, WEBHOOK, Whole, artifact
 from tests.support.world import COMPLETED, INPUT, SUBMITTED, WORKING, message
 
 BACK = "backward-transition"
@@ -69,6 +69,30 @@ def test_an_artifact_that_was_pushed_is_not_in_the_read_of_the_same_moment() -> 
     world.passes(6)
     world.get("t1", COMPLETED, holds=("a1",))
     assert not world.rules()
+
+
+@legal(GONE)
+def test_what_an_artifact_has_grown_by_is_not_in_the_read_of_the_same_moment() -> None:
+    """A push shows more of it than reads do yet, however often it is read."""
+    world = Whole()
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, push=WEBHOOK)
+    world.streams(stream, WORKING)
+    for number in range(2):
+        world.chunk(stream, "a1", f"part {number}, ", append=number > 0)
+    world.ends(stream, "ReadError")
+    world.shows(
+        None,
+        WORKING,
+        artifact("a1", "part 0, part 1, part 2, "),
+        channel=Channel.WEBHOOK,
+        delivery=Delivery(token=TOKEN),
+    )
+    for _ in range(2):
+        world.shows(world.leaves(Method.GET_TASK, "t1"), WORKING, artifact("a1", "part 0, part 1, "))
+    assert not world.rules()
+    world.passes(6)
+    world.shows(world.leaves(Method.GET_TASK, "t1"), WORKING, artifact("a1", "part 0, part 1, "))
+    assert world.rules() == [GONE]
 
 
 @legal(BACK)

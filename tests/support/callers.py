@@ -121,6 +121,10 @@ class Caller:
         call = self._leaves(method, "" if method == Method.LIST_TASKS else task.task_id)
         self._soon(lambda: self._is_looked_at(task, call, method))
 
+    def _reads(self, task: Served) -> None:
+        call = self._leaves(Method.GET_TASK, task.task_id)
+        self._soon(lambda: self._is_looked_at(task, call, Method.GET_TASK))
+
     def _is_looked_at(self, task: Served, call: CallStarted | None, method: str) -> None:
         task = self.agent.tasks[task.task_id]
         if task.forgotten and method != Method.LIST_TASKS:
@@ -198,7 +202,12 @@ class Caller:
         if self._chance.random() < 0.1:
             self._fails(call, "ReadTimeout", from_agent=False)
             return
-        self._soon(partial(self._receives, task, self.agent.shows(task, call=call, **other), task.wait))
+        if call is not None and call.method == Method.GET_TASK and task.stored is not None:
+            seen = dataclasses.replace(task.stored, call=call)
+        else:
+            self.agent.stores(task)
+            seen = self.agent.shows(task, call=call, **other)
+        self._soon(partial(self._receives, task, seen, task.wait))
 
     def _delivers(self, task: Served, seen: TaskSeen, wait: int) -> None:
         seen = dataclasses.replace(seen, delivery=Delivery(verified=True))
@@ -217,6 +226,9 @@ class Caller:
             self.known.add(task.task_id)
         elif task.task_id not in self.known:
             return
+        if seen.call is None and self._chance.random() < 0.5:
+            # What a push is for: to fetch what it tells of.
+            self._reads(task)
         if seen.state in TERMINAL:
             self.ended.add(task.task_id)
         elif seen.state == INPUT and wait and self._chance.random() < 0.8:
@@ -250,6 +262,7 @@ class Caller:
                 self.line.at(free_at, partial(ends, "eof"))
 
         task.listeners.append(tell)
+        self.agent.stores(task)
         if first is not None:
             tell(first, task.wait)
         if self._chance.random() < 0.3:

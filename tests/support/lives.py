@@ -18,6 +18,8 @@ from otel_a2a.observations import INTERRUPTED, TERMINAL, ArtifactSeen, Channel, 
 from tests.support.world import AUTH, COMPLETED, FAILED, INPUT, REJECTED, SUBMITTED, WORKING, World, artifacts
 
 ENDS = (COMPLETED, FAILED, REJECTED, COMPLETED)
+SETTLES = 4.0
+"""Seconds within which a store that is slow has what was pushed."""
 MOVES = 12
 """Moves after which an agent ends a task, if it has not before."""
 HORIZON = 200.0
@@ -77,6 +79,8 @@ class Served:
     forgotten: bool = False
     listeners: list[Callable[[TaskSeen | ArtifactSeen, int], None]] = field(default_factory=list)
     webhook: Callable[[TaskSeen, int], None] | None = None
+    stored: TaskSeen | None = None
+    """What reads are answered with."""
 
     @property
     def has_ended(self) -> bool:
@@ -106,6 +110,8 @@ class Agent:
         self.resubmits = chance.random() < 0.5
         """It submits a task anew for every turn."""
         self.stamps = chance.random() < 0.5
+        self.reads_are_slow = chance.random() < 0.3
+        """Its pushes are ahead of the store from which it answers reads."""
         self.closes_when_interrupted = chance.random() < 0.5
         self.forgets_canceled = chance.random() < 0.5
         self.lag = chance.choice((0.5, 5.0, 40.0))
@@ -145,6 +151,10 @@ class Agent:
         task.state, task.since, task.moves = state, self.line.now, task.moves + 1
         if state in INTERRUPTED:
             task.wait += 1
+        if task.pushed and self.reads_are_slow and not task.listeners and task.stored is not None:
+            self.line.later(self.line.random.uniform(0, SETTLES), lambda: self.stores(task))
+        else:
+            self.stores(task)
         for tell in tuple(task.listeners):
             tell(self.shows(task, form=Form.UPDATE, artifacts=()), task.wait)
         if task.pushed and task.webhook is not None:
@@ -173,6 +183,10 @@ class Agent:
         else:
             task.made.append(f"a{len(task.made)}")
             self.move(task, chance.choice((WORKING, WORKING, INPUT, AUTH, COMPLETED)))
+
+    def stores(self, task: Served) -> None:
+        """From now on reads show no less than this."""
+        task.stored = self.shows(task)
 
     def shows(self, task: Served, **other: Any) -> TaskSeen:
         """The task as it is now."""

@@ -41,12 +41,8 @@ def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | Artifac
         if len(task.artifacts) >= ARTIFACTS:
             task.artifacts_forgotten = True
             return
-        held = task.artifacts[facts.artifact_id] = Artifact(
-            seen.seq, delivered_at=seen.at if seen.call is None else 0.0
-        )
-    elif seen.call is not None and held.delivered_at:
-        # From now on no read may lack it; those that left before may.
-        held.seq, held.delivered_at = seen.seq, 0.0
+        held = task.artifacts[facts.artifact_id] = Artifact(seen.seq)
+    _note_delivery(held, facts, seen, is_new)
     if isinstance(seen, TaskSeen):
         if not held.appended or facts.length >= held.length:
             _set_content(held, facts.digest, facts.length, seen.seq)
@@ -56,6 +52,16 @@ def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | Artifac
         # Later ones prove nothing: webhooks bring their events late, twice and out of order.
         _set_content(held, facts.digest, facts.length, seen.seq)
     _remember_owner(task, facts, seen)
+
+
+def _note_delivery(held: Artifact, facts: ArtifactFacts, seen: TaskSeen | ArtifactSeen, is_new: bool) -> None:
+    is_more = is_new or (isinstance(seen, TaskSeen) and facts.length > held.length)
+    if seen.call is None:
+        held.delivered_at = seen.at if is_more else held.delivered_at
+    elif held.delivered_at and (isinstance(seen, ArtifactSeen) or facts.length >= held.length):
+        # From now on no read may show less; those that left before may.
+        held.seq = held.grown_seq = seen.seq
+        held.delivered_at = 0.0
 
 
 def _take_event(held: Artifact, facts: ArtifactFacts, seen: ArtifactSeen, stream: int) -> None:

@@ -146,12 +146,11 @@ def _read_leaves(task: Task, call: CallStarted) -> None:
     task.asked_at = call.at
     if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
         # A credential may be added to the request within the library's own call: who asks is settled here.
-        call.asked_by = order.asker(call)
-        reads = task.reads_when_ended.pop(call.asked_by, None)
-        if reads is None or call.at - reads.sent_at > order.READ_WINDOW:
-            reads = ReadsWhenEnded()
-        reads.sent_at = call.at
-        task.reads_when_ended[call.asked_by] = reads
+        asker = order.asker(call)
+        call.row = order.continued_reads(task, call) or ReadsWhenEnded()
+        call.row.sent_at = call.at
+        task.reads_when_ended[asker] = call.row
+        task.reads_when_ended.move_to_end(asker)
         if len(task.reads_when_ended) > ASKERS:
             task.reads_when_ended.popitem(last=False)
 

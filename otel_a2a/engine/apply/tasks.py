@@ -18,6 +18,7 @@ from otel_a2a.engine.records import (
     CardVersion,
     Delivered,
     Poison,
+    ReadsWhenEnded,
     Task,
 )
 from otel_a2a.observations import (
@@ -156,10 +157,8 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
         task.cancel_at = 0.0
     elif call.method == Method.CANCEL_TASK:
         task.cancel_at = seen.at
-    if call.method == Method.GET_TASK and 0 < task.terminal_seq < call.seq:
-        reads = task.reads_when_ended.get(call.asked_by)
-        if reads is not None:
-            reads.answered += 1
+    if isinstance(call.row, ReadsWhenEnded):
+        call.row.answered += 1
     if seen.state is not None and seen.state == task.local_state:
         # The agent says so too: the record was right.
         task.local_state = ""

@@ -126,6 +126,18 @@ def test_a_credential_that_is_added_on_the_way() -> None:
 
 
 @legal(IGNORED)
+def test_a_read_for_each_notification() -> None:
+    """A handler fetches what it is told of, and is told of the end several times."""
+    world = Whole()
+    world.send(WORKING, push=WEBHOOK)
+    for _ in range(6):
+        world.passes(2)
+        world.delivers(COMPLETED)
+        world.get("t1", COMPLETED)
+    assert not world.rules()
+
+
+@legal(IGNORED)
 def test_reads_now_and_then() -> None:
     """Somebody opens the page once in a while."""
     world = ended()
