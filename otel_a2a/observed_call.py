@@ -183,8 +183,8 @@ class ObservedCall:
 
     # --- the end
 
-    def end(self, reason: str, error: BaseException | None = None) -> None:
-        """The operation is over: ``eof``, ``closed-early``, or an exception. Only the first call counts.
+    def end(self, reason: str) -> None:
+        """The operation is over: ``eof``, ``closed-early``, or the name of an exception. Only the first end counts.
 
         Raises:
             A2APolicyError: for ``eof`` only, where the answer was a document that was read to its end as a stream.
@@ -193,9 +193,7 @@ class ObservedCall:
             return
         refusal: A2APolicyError | None = None
         try:
-            if error is not None:
-                self._error_type = type(error).__qualname__
-            if reason == EOF and error is None:
+            if reason == EOF:
                 refusal = self._judge_end()
             else:
                 self._observe_break(reason)
@@ -205,6 +203,17 @@ class ObservedCall:
         if refusal is not None:
             self._refuse(refusal)
             raise refusal
+
+    def fail(self, error: BaseException) -> None:
+        """The operation is over: the call or its answer broke with ``error``, or was refused with it. Never raises."""
+        if not self._claim_end():
+            return
+        self._error_type = type(error).__qualname__
+        try:
+            self._observe_break(self._error_type)
+        except Exception as fault:
+            self._runtime.internal_error("end", fault)
+        self._finish(self._error_type)
 
     def end_later(self, reason: str) -> None:
         """``end`` for finalisers: they may run inside any lock, so the work is done elsewhere."""

@@ -22,7 +22,8 @@ class Listener(Protocol):
     def answer(self, message: Any) -> None: ...
     def event(self, message: Any) -> BaseException | None: ...
     def refuse(self, status: GrpcStatus, error: BaseException) -> None: ...
-    def end(self, reason: str, error: BaseException | None = None) -> None: ...
+    def end(self, reason: str) -> None: ...
+    def fail(self, error: BaseException) -> None: ...
     def end_later(self, reason: str) -> None: ...
 
 
@@ -34,7 +35,7 @@ def tell_failure(operation: Listener, error: BaseException) -> None:
     """
     status = status_of(error)
     if status is None:
-        operation.end(type(error).__name__, error)
+        operation.fail(error)
     else:
         operation.refuse(status, error)
 
@@ -85,7 +86,7 @@ class Watch:
         refusal = operation.event(message) if operation is not None else None
         if operation is not None and refusal is not None:
             self._operation = None
-            operation.end(type(refusal).__name__, refusal)
+            operation.fail(refusal)
         return refusal
 
     def end(self, reason: str) -> None:

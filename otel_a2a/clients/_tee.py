@@ -23,7 +23,8 @@ class Listener(Protocol):
     @property
     def error(self) -> BaseException | None: ...
     def feed(self, chunk: bytes) -> int | None: ...
-    def end(self, reason: str, error: BaseException | None = None) -> None: ...
+    def end(self, reason: str) -> None: ...
+    def fail(self, error: BaseException) -> None: ...
     def end_later(self, reason: str) -> None: ...
 
 
@@ -52,15 +53,17 @@ class Tap:
         self.error = operation.error
         return chunk[:cut]
 
-    def end(self, reason: str, error: BaseException | None = None) -> None:
+    def end(self, reason: str) -> None:
         """The stream ended. Raises a policy error, and that for reason ``eof`` only."""
         operation, self._operation = self._operation, None
         if operation is not None:
-            operation.end(reason, error)
+            operation.end(reason)
 
     def fail(self, error: BaseException) -> None:
         """The stream broke, its reader was cancelled, or the operation refused it."""
-        self.end(type(error).__name__, error)
+        operation, self._operation = self._operation, None
+        if operation is not None:
+            operation.fail(error)
 
     def close(self, reason: str = CLOSED_EARLY) -> None:
         """The application closed the stream; ``eof`` where it had all of it by then. Raises as ``end`` does."""

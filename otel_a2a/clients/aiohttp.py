@@ -178,12 +178,12 @@ def _fail(ours: operation.Operation, exchange: AiohttpExchange, error: Any, for_
     try:
         # A cause is a fault in the head of the answer, or a proxy's.
         if type(error) is not for_status or error.status < 400 or error.__cause__ is not None:
-            ours.end(type(error).__name__, error)
+            ours.fail(error)
             return
         exchange.has_left(error.request_info.headers)
         ours.respond(error.status, _header(error.headers, frozenset()), str(error.request_info.url))
     except Exception:
-        ours.end(type(error).__name__, error)
+        ours.fail(error)
         return
     ours.body(b"")
 
@@ -198,7 +198,7 @@ def _observe(ours: operation.Operation, exchange: AiohttpExchange, response: Any
         if content is None:
             response.content = Content(response.content, response, ours)
     except Exception as error:
-        ours.end(type(error).__name__, error)
+        ours.fail(error)
         return
     if content is not None:
         ours.body(content)

@@ -91,7 +91,7 @@ def _sync_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) -
             with ours.attached():
                 response = original(self, request, **options)
         except BaseException as error:
-            ours.end(type(error).__name__, error)
+            ours.fail(error)
             raise
         _observe(ours, exchange, response, tee)
         return response
@@ -111,7 +111,7 @@ def _async_send(patch: patching.Patch, request_type: type[Any], tee: type[Any]) 
             with ours.attached():
                 response = await original(self, request, **options)
         except BaseException as error:
-            ours.end(type(error).__name__, error)
+            ours.fail(error)
             raise
         _observe(ours, exchange, response, tee)
         return response
@@ -136,7 +136,7 @@ def _observe(ours: operation.Operation, exchange: HttpxExchange, response: Any, 
         if content is None:
             response.stream = tee(response.stream, ours)
     except Exception as error:
-        ours.end(type(error).__name__, error)
+        ours.fail(error)
         return
     if content is not None:
         ours.body(content)

@@ -85,7 +85,7 @@ def _send(patch: patching.Patch, request_type: type[Any]) -> patching.Method:
             with ours.attached():
                 response = original(self, request, **options)
         except BaseException as error:
-            ours.end(type(error).__name__, error)
+            ours.fail(error)
             raise
         _observe(ours, response)
         return response
@@ -102,7 +102,7 @@ def _observe(ours: operation.Operation, response: Any) -> None:
         if content is None:
             response.raw = told(response.raw, ours, head)
     except Exception as error:
-        ours.end(type(error).__name__, error)
+        ours.fail(error)
         return
     if content is not None:
         ours.body(content)

@@ -82,10 +82,14 @@ class RecordingOperation:
             self.error = self.refusal
         return cut
 
-    def end(self, reason: str, error: BaseException | None = None) -> None:
+    def fail(self, error: BaseException) -> None:
+        self.calls.append("end")
+        self._end(type(error).__name__, type(error).__name__)
+
+    def end(self, reason: str) -> None:
         self.calls.append("end")
         first = self.ending is None
-        self._end(reason, type(error).__name__ if error else "")
+        self._end(reason, "")
         verdict = self.judge() if first and reason == "eof" else None
         if verdict is not None:
             raise verdict
