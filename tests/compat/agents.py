@@ -164,6 +164,11 @@ class Agent:
         self._released.add(request.path_params["id"])
         return Response()
 
+    def over_grpc(self, target: str) -> CleanHandler:
+        """The handler for gRPC at ``target``, which the card lists from then on."""
+        self.grpc_target = target
+        return self.handler("http://127.0.0.1")
+
     def _application(self, base: str) -> Starlette:
         card = card_of(base, self.grpc_target)
         handler = self.handler(base)

@@ -26,8 +26,8 @@ from otel_a2a.cli.demo.receiver import Receiver
 from otel_a2a.observations import Channel
 from tests.compat.agents import Agent, CleanHandler, FaultyHandler
 from tests.compat.environments import PLACE, ROOT, CannotInstall, python_of
-from tests.compat.grpc_agent import serve_grpc
 from tests.compat.matrix import Row, rows
+from tests.support.sdk_grpc import serve_grpc
 from tests.support.servers import serve
 
 RUN_TIMEOUT = 300
@@ -173,7 +173,7 @@ def _run(
     """
     launcher = python.with_name("opentelemetry-instrument")
     module = f"tests.compat.programs.{row.program}"
-    over_grpc = serve_grpc(agent) if transport == "GRPC" else contextlib.nullcontext()
+    over_grpc = serve_grpc(agent.over_grpc) if transport == "GRPC" else contextlib.nullcontext()
     with over_grpc, serve(agent) as base, Receiver() as receiver, tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told.json")
         environment = (

@@ -3,23 +3,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import grpc
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
-from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
-from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
 from a2a.helpers import new_task_from_user_message, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types import (
@@ -30,12 +24,12 @@ from a2a.types import (
     Role,
     SendMessageRequest,
     StreamResponse,
-    a2a_pb2_grpc,
 )
 from starlette.applications import Starlette
 
 from tests.clients.grpc.agent import PATIENCE
 from tests.support.sdk_agent import Lives
+from tests.support.sdk_grpc import serve_grpc
 from tests.support.servers import serve
 
 WAYS = ("JSONRPC", "HTTP+JSON", "GRPC 1.0", "GRPC 0.3")
@@ -95,10 +89,9 @@ class Served:
 @contextlib.contextmanager
 def served() -> Iterator[Served]:
     """The agent, on two ports."""
-    listening = _Listening()
     routes = Starlette()
-    with serve(routes) as base, listening.running(base):
-        of = card(base, listening.target)
+    with serve(routes) as base, serve_grpc(lambda target: handler(Faults(), card(base, target))) as target:
+        of = card(base, target)
         http = handler(Faults(), of)
         routes.routes.extend(
             [
@@ -107,44 +100,7 @@ def served() -> Iterator[Served]:
                 *create_rest_routes(http, path_prefix="/rest"),
             ]
         )
-        yield Served(base, listening.target)
-
-
-class _Listening:
-    """The gRPC server of ``grpc.aio``, which needs a loop of its own."""
-
-    def __init__(self) -> None:
-        self.target = ""
-        self._up = threading.Event()
-        self._done = asyncio.Event()
-
-    @contextlib.contextmanager
-    def running(self, base: str) -> Iterator[None]:
-        loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_until_complete, args=(self._run(base),))
-        thread.start()
-        assert self._up.wait(PATIENCE)
-        try:
-            yield
-        finally:
-            loop.call_soon_threadsafe(self._done.set)
-            thread.join(PATIENCE)
-            loop.close()
-
-    async def _run(self, base: str) -> None:
-        # Generated code has no types.
-        add_1_0: Any = a2a_pb2_grpc.add_A2AServiceServicer_to_server
-        add_0_3: Any = a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server
-        server = grpc.aio.server()
-        port = server.add_insecure_port("127.0.0.1:0")
-        self.target = f"127.0.0.1:{port}"
-        requests = handler(Faults(), card(base, self.target))
-        add_1_0(GrpcHandler(requests), server)
-        add_0_3(CompatGrpcHandler(requests), server)
-        await server.start()
-        self._up.set()
-        await self._done.wait()
-        await server.stop(grace=0.2)
+        yield Served(base, target)
 
 
 @contextlib.asynccontextmanager
