@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, revisions
 from otel_a2a.engine.records import Agent, CardDocument, Task
 from otel_a2a.observations import INTERRUPTED
 
@@ -136,7 +136,7 @@ def _unanswered(task: Task, settings: Settings) -> float | None:
 def _orphaned(task: Task, settings: Settings) -> float | None:
     if not settings.fenced or not _is_missed(task):
         return None
-    drift = order.drift(task, narrowing_only=False, fenced=True)
+    drift = revisions.drift(task, narrowing_only=False, fenced=True)
     if drift is None or task.cancel_seq > drift.document.current.seq:
         return None
     return drift.document.current.at + ORPHAN_WINDOW

@@ -25,9 +25,9 @@ from otel_a2a.engine.findings import Finding, Strictness
 from otel_a2a.engine.fork import renew_after_fork
 from otel_a2a.engine.judge import Judge
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.order import drift
 from otel_a2a.engine.places import Places
 from otel_a2a.engine.records import Agent, Disposition, Task
+from otel_a2a.engine.revisions import drift
 from otel_a2a.engine.rules import Rule
 from otel_a2a.engine.verdict import Judged, Verdict, policy_error, request_sent
 from otel_a2a.engine.view import view_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, revisions
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -267,7 +267,9 @@ def retry_of_live_task(call: CallStarted, view: View, settings: Settings) -> Ite
 
 
 def _is_given_up(task: Task, settings: Settings) -> bool:
-    return task.is_given_up or (settings.fenced and order.drift(task, narrowing_only=False, fenced=True) is not None)
+    return task.is_given_up or (
+        settings.fenced and revisions.drift(task, narrowing_only=False, fenced=True) is not None
+    )
 
 
 @rule(

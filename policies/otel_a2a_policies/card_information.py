@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, revisions
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Agent, CardVersion, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -58,7 +58,7 @@ def _tasks_at_risk(agent: Agent, held: CardVersion, card: CardFacts) -> list[str
 
 
 def _is_at_risk(task: Task, held: CardVersion, card: CardFacts) -> bool:
-    return task.is_live and bool(order.narrowing(held.card, card, task))
+    return task.is_live and bool(revisions.narrowing(held.card, card, task))
 
 
 @rule(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, order, revisions
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Discovery, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
@@ -104,7 +104,7 @@ def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: 
     if discovery is not None:
         at, text = discovery.failure_at, f"a failed fetch of the agent's card ({discovery.reason})"
         return text, _is_effect(told, discovery.span, discovery.is_traced, at, view, settings)
-    drift = None if settings.fenced else order.drift(task, narrowing_only=True)
+    drift = None if settings.fenced else revisions.drift(task, narrowing_only=True)
     if drift is not None and drift.document.current.seq > task.answered_seq:
         document, text = drift.document, f"a change of the agent's card ({drift.narrowed})"
         return text, _is_effect(told, document.span, document.is_traced, document.current.at, view, settings)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, revisions
 from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
@@ -44,7 +44,7 @@ def continued_across_revisions(call: CallStarted, view: View, settings: Settings
         return
     if not call.is_send and not (settings.fenced and call.method in READS):
         return
-    drift = order.drift(task, narrowing_only=not settings.fenced, fenced=settings.fenced)
+    drift = revisions.drift(task, narrowing_only=not settings.fenced, fenced=settings.fenced)
     if drift is None:
         return
     old, new = drift.known.revision, drift.document.current.revision
@@ -82,7 +82,7 @@ def orphan_unresolved(reached: DeadlineReached, view: View, settings: Settings) 
     task = view.task
     if reached.kind != "orphan-unresolved" or task is None or cards.is_agent_pinned(task.agent, settings):
         return
-    drift = order.drift(task, narrowing_only=False, fenced=True)
+    drift = revisions.drift(task, narrowing_only=False, fenced=True)
     if drift is None:
         return
     old, new = drift.known.revision, drift.document.current.revision

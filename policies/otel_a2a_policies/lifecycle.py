@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import cards, order
+from otel_a2a.engine import cards, order, revisions
 from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -71,7 +71,7 @@ def backward_transition(seen: TaskSeen, view: View, settings: Settings) -> Itera
             level=Level.INFORMATION,
         )
         return
-    drift = order.drift(task, narrowing_only=False)
+    drift = revisions.drift(task, narrowing_only=False)
     old, new = (drift.known.revision, drift.document.current.revision) if drift is not None else ("", "")
     redeployed = ""
     if drift is not None:

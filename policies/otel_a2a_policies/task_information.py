@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import order, revisions
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
@@ -74,7 +74,7 @@ def task_reaffirmed(seen: TaskSeen, view: View, settings: Settings) -> Iterator[
     task, call = view.task, seen.call
     if task is None or call is None or call.method not in READS or seen.form != Form.SNAPSHOT or seen.state is None:
         return
-    drift = order.drift(task, narrowing_only=True)
+    drift = revisions.drift(task, narrowing_only=True)
     if drift is None or drift.document.current.seq > call.seq or not _is_whole(task, seen, settings):
         return
     new = drift.document.current.revision
