@@ -385,6 +385,7 @@ class Agent:
     """It has answered with messages, and never with a task (rules.md, G11)."""
     refused_seq: int = 0
     """When its task endpoint last answered 401, 403, 404 or 410 and no A2A error."""
+    refused_endpoint: str = ""
     refused_credential: str = ""
     first_call_seq: int = 0
     """When the first call to it left."""

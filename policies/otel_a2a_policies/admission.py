@@ -130,13 +130,15 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
     no such task is said by A2A's *not found*, or by a sentence about the task (``wire.failures``).
 
     Whatever is sent with another credential than the one that was turned away is the answer to that: several messages
-    may have been turned away at once when a token ran out. A fetch that failed has finished too; what follows then is
-    ``created-without-card``'s. Silent where no card of the agent was seen: there is none to fetch again.
+    may have been turned away at once when a token ran out. So is what is sent to another interface of the card. Over
+    HTTP+JSON a 404 or 410 to an operation that agents may lack (subscriptions, lists, webhooks) is about that alone.
+    A fetch that failed has finished too; what follows then is ``created-without-card``'s. Silent where no card of the
+    agent was seen: there is none to fetch again.
     """
     agent = view.agent
     if agent is None or not _admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
         return
-    if not agent.documents or call.credential != agent.refused_credential:
+    if not agent.documents or (call.endpoint, call.credential) != (agent.refused_endpoint, agent.refused_credential):
         return
     discovery = cards.newest_discovery(view.ledger, agent, call.endpoint, call.tenant)
     fetched = max((document.fetched_seq for document in agent.documents.values()), default=0)

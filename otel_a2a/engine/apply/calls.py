@@ -34,6 +34,10 @@ from otel_a2a.observations import (
 SENDS = 64
 """Sends remembered per agent, to know one that is repeated."""
 TURNED_AWAY = (401, 403, 404, 410)
+NOT_THERE = (404, 410)
+_PUSH_CONFIGS = (Method.CREATE_PUSH_CONFIG, Method.GET_PUSH_CONFIG, Method.LIST_PUSH_CONFIGS, Method.DELETE_PUSH_CONFIG)
+NEED_NOT_BE_THERE = frozenset((Method.SUBSCRIBE_TO_TASK, Method.LIST_TASKS, *_PUSH_CONFIGS))
+"""Operations that agents may lack."""
 UNSENT = frozenset(
     (
         "ClientConnectorCertificateError",
@@ -231,10 +235,22 @@ def _note_doubt(agent: Agent, failed: CallFailed) -> None:
             sent.unanswered_seq = failed.seq
         return
     agent.sends.pop(failed.call.seq, None)
-    if failed.status in TURNED_AWAY and failed.call.method != Method.GET_EXTENDED_CARD:
-        # Who may see the extended card is another matter than who may bring work.
+    if _is_turned_away(failed):
         agent.refused_seq = failed.seq
+        agent.refused_endpoint = failed.call.endpoint
         agent.refused_credential = failed.call.credential
+
+
+def _is_turned_away(failed: CallFailed) -> bool:
+    """Whether an answer that no agent wrote says that an interface is closed or gone.
+
+    Who may see the extended card is another matter than who may bring work, and over HTTP+JSON, where each operation
+    has a path, *not found* may only say that the agent does not have that one.
+    """
+    call = failed.call
+    if failed.status not in TURNED_AWAY or call.method == Method.GET_EXTENDED_CARD:
+        return False
+    return call.binding != "HTTP+JSON" or call.method not in NEED_NOT_BE_THERE or failed.status not in NOT_THERE
 
 
 def _note_loss(ledger: Ledger, task: Task, failed: CallFailed) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from otel_a2a.engine.apply.calls import NEED_NOT_BE_THERE
 from otel_a2a.observations import Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import Whole
-from tests.support.world import WORKING, message
+from tests.support.world import ENDPOINT, WORKING, message
 
 RULE = "stale-after-rejection"
 NEXT = message("next", "m2")
@@ -113,6 +114,45 @@ def test_another_client_has_another_credential() -> None:
     world = turned_away(403, credential="one")
     world.send(WORKING, sent=NEXT, credential="two")
     assert not world.rules()
+
+
+@legal(RULE)
+def test_another_interface_of_the_card() -> None:
+    """A client that tries one binding, and then the other: that door is not the one that was closed."""
+    other = f"{ENDPOINT}/jsonrpc"
+    world = Whole()
+    world.card(interfaces=(ENDPOINT, other))
+    world.breaks(world.leaves(Method.SEND_MESSAGE), 404)
+    world.send(WORKING, endpoint=other)
+    assert not world.rules()
+
+
+@legal(RULE)
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize("method", sorted(NEED_NOT_BE_THERE))
+def test_an_operation_that_the_agent_does_not_have(method: str, status: int) -> None:
+    """Over HTTP+JSON each operation has a path, and a router does not know those that nobody wrote."""
+    world = over_http_json(method, status)
+    assert not world.rules()
+
+
+@fires(RULE)
+@pytest.mark.parametrize(
+    ("method", "status"), [(Method.LIST_TASKS, 403), (Method.GET_TASK, 404), (Method.CANCEL_TASK, 410)]
+)
+def test_over_http_json_too(method: str, status: int) -> None:
+    """Every agent can be read and cancelled at, and a door that is closed is closed for all."""
+    assert over_http_json(method, status).rules() == [RULE]
+
+
+def over_http_json(method: str, status: int) -> Whole:
+    world = Whole()
+    world.card()
+    call = world.leaves(method, "" if method == Method.LIST_TASKS else "t1")
+    call.binding = "HTTP+JSON"
+    world.breaks(call, status)
+    world.send(WORKING, sent=NEXT)
+    return world
 
 
 @legal(RULE)
