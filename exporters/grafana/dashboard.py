@@ -139,7 +139,7 @@ def _violations() -> Iterator[Any]:
     )
     yield panels.spans(
         "Newest violations (Tempo)",
-        "The Span ID opens the trace. The card's revision: made under task.card_revision.id, in force: card.revision.id.",
+        "The Span ID opens the trace. A row has the card of the task, the one in force, and since when.",
         traceql.NEWEST_VIOLATIONS,
     )
     yield panels.traces(
