@@ -57,8 +57,9 @@ def expected_duration(task: Task) -> float | None:
 
 
 def _is_missed(task: Task) -> bool:
-    """Whether somebody may still wait for it: it is live, its agent knows it, and the client has not abandoned it."""
-    return task.is_live and not task.lost_seq and not task.abandoned
+    """Whether somebody may still wait for it: it is live as far as anybody said, its agent knows it, and the
+    client has not abandoned it."""
+    return task.is_live and not (task.lost_seq or task.rumoured_end_seq or task.abandoned)
 
 
 def _stuck(task: Task, settings: Settings) -> float | None:

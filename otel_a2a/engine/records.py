@@ -258,6 +258,8 @@ class Task:
     webhooks: dict[str, str] = field(default_factory=dict)
     """Keyed digest of the URL → keyed digest of the token."""
     delivered_at: float = 0.0
+    rumoured_end_seq: int = 0
+    """When a webhook told its end whose word nobody can check; 0 once a later answer shows it alive."""
     # --- artifacts
     artifacts: dict[str, Artifact] = field(default_factory=dict)
     artifacts_forgotten: bool = False

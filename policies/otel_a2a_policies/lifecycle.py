@@ -13,6 +13,7 @@ from otel_a2a.config import Settings
 from otel_a2a.engine import cards, order, revisions
 from otel_a2a.engine.clock import utc
 from otel_a2a.engine.findings import Level, Party, Phase
+from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import AgentCardDivergenceError, TaskResurrectionError
 from otel_a2a.observations import (
@@ -21,6 +22,7 @@ from otel_a2a.observations import (
     TERMINAL,
     A2AError,
     CallFailed,
+    CallStarted,
     Channel,
     DeadlineReached,
     Method,
@@ -141,6 +143,7 @@ def task_lost(failed: CallFailed, view: View, settings: Settings) -> Iterator[Hi
     The request must have left after the task was first seen, and more than 1 s after it was created.
 
     With another credential than that of the last success it is an improvement: *not found* then also means *not yours*.
+    Where a webhook without a token has told the task's end it is information: nobody can check that, and it is likely.
     After our own cancel it is the expected end, and no finding.
     """
     call, task = failed.call, view.task
@@ -156,8 +159,14 @@ def task_lost(failed: CallFailed, view: View, settings: Settings) -> Iterator[Hi
         "not ended. Its side effects may have happened; do not assume that it failed",
         task=task,
         previous_state=task.state,
-        level=Level.IMPROVEMENT if task.credential != call.credential else None,
+        level=_loss(task, call),
     )
+
+
+def _loss(task: Task, call: CallStarted) -> Level | None:
+    if task.rumoured_end_seq:
+        return Level.INFORMATION
+    return Level.IMPROVEMENT if task.credential != call.credential else None
 
 
 def _asked(method: str) -> str:

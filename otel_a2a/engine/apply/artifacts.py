@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from otel_a2a.engine.apply.effects import NOTHING, Effect
+from otel_a2a.engine.apply.rumours import rumoured
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import ARTIFACTS, CHUNKS, Artifact, Owner, Task
 from otel_a2a.observations import ArtifactFacts, ArtifactSeen, TaskSeen
@@ -18,6 +19,8 @@ def artifact_seen(ledger: Ledger, seen: ArtifactSeen) -> Effect:
         return NOTHING
     if seen.call is None:
         task = ledger.delivered_to(seen)
+        if task is None:
+            return rumoured(ledger, seen)
     else:
         task = ledger.task(ledger.agent_of_call(seen.call), seen.call.tenant, seen.task_id)
     if task is None:

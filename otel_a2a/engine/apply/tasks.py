@@ -6,6 +6,7 @@ from __future__ import annotations
 from otel_a2a.engine import order
 from otel_a2a.engine.apply.artifacts import remember_artifact
 from otel_a2a.engine.apply.effects import NOTHING, Effect, Transition
+from otel_a2a.engine.apply.rumours import rumoured
 from otel_a2a.engine.cards import governing
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import (
@@ -153,6 +154,8 @@ def _remember_answer(ledger: Ledger, task: Task, seen: TaskSeen, call: CallStart
     if call.method in READS or call.method == Method.LIST_TASKS:
         task.read_at = seen.at
         task.read_refused_seq = 0
+    if seen.state is not None and call.seq > task.rumoured_end_seq:
+        task.rumoured_end_seq = 0
     if seen.state in TERMINAL:
         task.cancel_at = 0.0
     elif call.method == Method.CANCEL_TASK:
@@ -330,7 +333,7 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     (G2)."""
     task = ledger.delivered_to(seen)
     if task is None:
-        return NOTHING
+        return rumoured(ledger, seen)
     task.delivered_at = seen.at
     task.answered_seq = seen.seq
     if seen.state is not None and seen.state == task.local_state:
