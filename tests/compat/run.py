@@ -128,18 +128,19 @@ def _clean(row: Row, python: Path, outcome: Outcome) -> None:
     sends = [span for span in at_agent if span.name in SENDS]
     outcome.notifications = printed["notifications"]
     if "webhook" in outcome.steps:
-        outcome.problems += [f"clean: {text}" for text in _webhook_problems(receiver, outcome.notifications)]
+        outcome.problems += [f"clean: {text}" for text in _webhook_problems(receiver, printed["ends"])]
     if len(sends) != len(agent.texts):
         outcome.problems.append(f"clean: {len(agent.texts)} sends arrived, {len(sends)} were seen")
 
 
-def _webhook_problems(receiver: Receiver, notifications: int) -> Iterator[str]:
-    """What is wrong with the one life that a webhook alone told the end of."""
-    if not notifications:
-        yield "no notification arrived at the webhook"
+def _webhook_problems(receiver: Receiver, ends: int) -> Iterator[str]:
+    """What is wrong with the lives of which a webhook alone told the end: ``ends`` of them."""
+    if not ends:
+        yield "no notification told of an end"
     told = [span for span in receiver.spans if span.attributes.get(semconv.TASK_STATE_SOURCE) == Channel.WEBHOOK]
-    if not any(span.name.startswith(semconv.SPAN_STATE_PREFIX) for span in told):
-        yield "no notification changed what is known of a task"
+    tasks = {span.attributes[semconv.A2A_TASK_ID] for span in told if span.name.startswith(semconv.SPAN_STATE_PREFIX)}
+    if len(tasks) < ends:
+        yield f"notifications told of {ends} ends, and {len(tasks)} tasks were seen to change by them"
     if any(rule == UNVERIFIED for rule, _ in _findings(receiver)):
         yield f"{UNVERIFIED} was found, though the token was the registered one"
 

@@ -53,7 +53,7 @@ def test_a_client_that_is_not_watched_is_a_problem() -> None:
     row = dataclasses.replace(row_of("raw requests"), environment=("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=otel_a2a",))
     problems = run.run(row, HERE, "JSONRPC").problems
     assert "clean: no send was seen" in problems
-    assert "clean: no notification changed what is known of a task" in problems
+    assert "clean: notifications told of 2 ends, and 0 tasks were seen to change by them" in problems
     assert f"faulty: found [], expected {sorted(row.faulty)}" in problems
     assert "refused: 1 sends reached the agent" in problems
     assert f"refused: {run.REFUSED} was not found" in problems

@@ -3,8 +3,9 @@
 
     python -m tests.compat.programs.NAME {clean,faulty,refused} BASE TRANSPORT FILE
 
-Writes JSON to FILE, since some frameworks print: ``steps``, the things that the client could do, and
-``notifications``, how many arrived at its webhook; or ``user``, what a program sees of a call that was refused.
+Writes JSON to FILE, since some frameworks print: ``steps``, the things that the client could do; ``notifications``, how
+many arrived at its webhook, and ``ends``, of how many tasks nothing else told the end; or ``user``, what a program sees
+of a call that was refused.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ async def _clean(client: Driven, base: str, transport: str) -> dict[str, Any]:
                 await run(*arguments.get(step, ()))
                 steps.append(step)
     await _close(client)
-    return {"steps": steps, "notifications": receiver.arrived}
+    return {"steps": steps, "notifications": receiver.arrived, "ends": receiver.ended}
 
 
 async def _faulty(client: Driven, base: str, transport: str) -> dict[str, Any]:

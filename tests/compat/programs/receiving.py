@@ -31,6 +31,7 @@ class Receiver:
         self.agent = agent
         self.token = secrets.token_urlsafe()
         self.arrived = 0
+        self.ended = 0
         self._completed: set[str] = set()
         self._news = threading.Condition()
         application = A2AWebhookWSGIMiddleware(self._receive, paths=PATH)
@@ -60,6 +61,7 @@ class Receiver:
         with self._news:
             if not self._news.wait_for(lambda: task_id in self._completed, PATIENCE):
                 raise TimeoutError(f"no notification told of the end of {task_id}; {self.arrived} arrived")
+            self.ended += 1
 
     def _receive(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
