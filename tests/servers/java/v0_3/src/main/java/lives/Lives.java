@@ -18,6 +18,9 @@ import java.util.concurrent.CountDownLatch;
  */
 @Singleton
 public class Lives implements AgentExecutor {
+    /** In milliseconds: in this version of the SDK an event that follows at once may overtake the one before. */
+    private static final int PAUSE = 20;
+
     private final ConcurrentHashMap<String, CountDownLatch> slow = new ConcurrentHashMap<>();
 
     @Override
@@ -25,24 +28,33 @@ public class Lives implements AgentExecutor {
         TaskUpdater task = new TaskUpdater(asked, queue);
         String text = asked.getUserInput("");
         if (asked.getTask() == null) {
-            task.submit();
+            later(task::submit);
         }
-        task.startWork();
+        later(task::startWork);
         if (text.equals("ask") && asked.getTask() == null) {
-            task.requiresInput(task.newAgentMessage(text("which one?"), null), true);
+            later(() -> task.requiresInput(task.newAgentMessage(text("which one?"), null), true));
         } else if (text.equals("slow")) {
             waitForCancel(asked.getTaskId());
             task.cancel();
         } else {
-            task.addArtifact(text("part 0"), "result", "result", null, false, false);
-            task.addArtifact(text("part 1"), "result", "result", null, true, true);
-            task.complete();
+            later(() -> task.addArtifact(text("part 0"), "result", "result", null, false, false));
+            later(() -> task.addArtifact(text("part 1"), "result", "result", null, true, true));
+            later(task::complete);
         }
     }
 
     @Override
     public void cancel(RequestContext asked, EventQueue queue) {
         latch(asked.getTaskId()).countDown();
+    }
+
+    private static void later(Runnable step) {
+        try {
+            Thread.sleep(PAUSE);
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+        step.run();
     }
 
     private void waitForCancel(String taskId) {
