@@ -79,13 +79,15 @@ INSTEAD: Final[dict[str, tuple[Callable[[Dialect], bool], str]]] = {
 
 
 def done_wrong(fault: Fault, seed: int, world: Whole) -> tuple[Counter[Verdict], Case]:
-    """What a fault gives after the past of a seed."""
+    """What a fault gives after the past of a seed; of its own rules, also what was found in that past already."""
     case = case_of(seed, world)
     assert case is not None
-    before = verdicts(world)
+    before = len(world.findings)
     fault(case)
     assert not world.internal_errors
-    return verdicts(world) - before, case
+    found = [each for each in world.findings[before:] if each.count == 1 or each.rule in FAULTS[fault]]
+    incidents = {(Verdict(each.rule, each.level.value, each.task_id), each.message) for each in found}
+    return Counter(verdict for verdict, _ in incidents), case
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.__name__ for fault in FAULTS])
