@@ -78,16 +78,14 @@ INSTEAD: Final[dict[str, tuple[Callable[[Dialect], bool], str]]] = {
 """Faults that not every dialect tells of: which do, and the level of what is found in the others; empty for nothing."""
 
 
-def done_wrong(fault: Fault, seed: int, world: Whole) -> tuple[Counter[Verdict], Case]:
-    """What a fault gives after the past of a seed; of its own rules, also what was found in that past already."""
+def done_wrong(fault: Fault, seed: int, world: Whole) -> tuple[Counter[Verdict], Counter[Verdict], Case]:
+    """What the past of a seed gives, and what a fault after it adds."""
     case = case_of(seed, world)
     assert case is not None
-    before = len(world.findings)
+    past = verdicts(world)
     fault(case)
     assert not world.internal_errors
-    found = [each for each in world.findings[before:] if each.count == 1 or each.rule in FAULTS[fault]]
-    incidents = {(Verdict(each.rule, each.level.value, each.task_id), each.message) for each in found}
-    return Counter(verdict for verdict, _ in incidents), case
+    return past, verdicts(world) - past, case
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.__name__ for fault in FAULTS])
@@ -95,14 +93,17 @@ def test_a_fault_is_the_same_in_every_dialect(fault: Fault) -> None:
     """Rules, levels and tasks, each time after another past."""
     for number, dialect in enumerate(DIALECTS):
         seed = PASTS[(number + len(fault.__name__)) % len(PASTS)]
-        wanted, case = done_wrong(fault, seed, Whole())
+        _, wanted, case = done_wrong(fault, seed, Whole())
         with spoken(dialect) as world:
-            got, _ = done_wrong(fault, seed, world)
+            past, got, _ = done_wrong(fault, seed, world)
         tells, level = INSTEAD.get(fault.__name__, (lambda dialect: True, ""))
         is_said = dialect.is_1_0 or not case.agent.tenant
         if is_said and not tells(dialect):
             wanted = _at_level(level, wanted, FAULTS[fault])
-        assert got == wanted, f"{dialect}, seed {seed}"
+        # A legal life may be told of by the same information: then the fault's is a repeat, and no finding.
+        repeated = {each for each in past if each.rule in FAULTS[fault]}
+        fresh = Counter({each: count for each, count in wanted.items() if each not in repeated})
+        assert got == fresh, f"{dialect}, seed {seed}"
 
 
 def _at_level(level: str, found: Counter[Verdict], rules: set[str]) -> Counter[Verdict]:
