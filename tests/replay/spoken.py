@@ -22,7 +22,6 @@ from opentelemetry.trace import NoOpTracerProvider
 
 from otel_a2a import engine, operation, runtime
 from otel_a2a.engine.engine import Engine
-from otel_a2a.engine.findings import Finding
 from otel_a2a.engine.verdict import Verdict
 from otel_a2a.exchange import RecordedExchange
 from otel_a2a.observations import (
@@ -100,7 +99,9 @@ class Spoken(Whole):
         self.dialect = dialect
         self.said = 0
         self.unsaid: list[Observation] = []
-        self.engine = _HandDriven(self.engine.settings, RULES, (self,), self.clock, self._fault)
+        self.engine = _HandDriven(self.engine.settings, RULES, (), self.clock, self._fault)
+        # Repeats included, as in the world that this one speaks for.
+        self.engine.watchers = (self.findings,)
         self.runtime = runtime.build(
             self.engine.settings,
             engine=self.engine,
@@ -110,9 +111,6 @@ class Spoken(Whole):
         )
         # An observation is kept with its exchange, so that no other one gets its place in memory.
         self._under_way: dict[int, tuple[Observation, Exchange]] = {}
-
-    def export(self, finding: Finding, context: Any) -> None:
-        self.findings.append(finding)
 
     def _fault(self, where: str, error: Exception) -> None:
         self.internal_errors.append(f"{where}: {error!r}")
