@@ -130,7 +130,8 @@ def test_a_violation_tells_the_whole_story(jaeger: Jaeger, story: Story) -> None
     assert [each.tags[semconv.CARD_REVISION_PREVIOUS_ID] for each in changed] == [made_under]
     assert changed[0].start < span.start
     since = span.tags[semconv.CARD_REVISION_SINCE]
-    assert abs(datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp() - (changed[0].start + changed[0].duration) / 1e6) < 1
+    seconds = datetime.fromisoformat(since.replace("Z", "+00:00")).timestamp()
+    assert abs(seconds - (changed[0].start + changed[0].duration) / 1e6) < 1
     for part in (made_under[:19], in_force[:19], since[:16]):
         assert part in span.tags[semconv.FINDING_MESSAGE], "from which card to which, and when"
 
