@@ -35,7 +35,7 @@ public class Lives implements AgentExecutor {
             later(() -> task.requiresInput(task.newAgentMessage(text("which one?"), null), true));
         } else if (text.equals("slow")) {
             waitForCancel(asked.getTaskId());
-            task.cancel();
+            later(task::cancel);
         } else {
             later(() -> task.addArtifact(text("part 0"), "result", "result", null, false, false));
             later(() -> task.addArtifact(text("part 1"), "result", "result", null, true, true));
