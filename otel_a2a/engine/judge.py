@@ -50,33 +50,49 @@ class Judge:
         if self._is_silent:
             return []
         judged: list[Judged] = []
-        host, label = place(observation, view)
-        settings = self._places.at(host, label) if self._settings.agents else self._settings
+        # Where no setting is an agent's own, whose it is need not be known until something is found.
+        settings = self._places.at(*place(observation, view)) if self._settings.agents else self._settings
         for rule in self._rules.get(type(observation), ()):
             try:
                 for hit in rule.function(observation, view, settings):
-                    action = self._policy.action(rule.name, host, label)
-                    if action is Strictness.OFF or is_suppressed(rule.name):
-                        continue
-                    level = effective_level(rule, hit, self._policy, host, label)
                     raisable = enforce and may_raise(rule, hit, observation, view, settings)
-                    action, would_raise = action_taken(action, level, settings, raisable)
-                    count = self._count(rule, hit, view, level) if counts else 1
-                    finding = make_finding(
-                        rule,
-                        hit,
-                        observation,
-                        view,
-                        level=level,
-                        action=action,
-                        would_raise=would_raise,
-                        count=count,
-                        now_ns=now_ns,
-                    )
-                    judged.append(Judged(finding, rule, hit, fresh=count == 1))
+                    decided = self._decide(rule, hit, observation, view, settings, now_ns, raisable, counts)
+                    if decided is not None:
+                        judged.append(decided)
             except Exception as error:
                 self._report(f"rule {rule.name}", error)
         return judged
+
+    def _decide(
+        self,
+        rule: Rule,
+        hit: Hit,
+        observation: Observation,
+        view: View,
+        settings: Settings,
+        now_ns: int,
+        raisable: bool,
+        counts: bool,
+    ) -> Judged | None:
+        host, label = place(observation, view)
+        configured = self._policy.action(rule.name, host, label)
+        if configured is Strictness.OFF or is_suppressed(rule.name):
+            return None
+        level = effective_level(rule, hit, self._policy, host, label)
+        action, would_raise = action_taken(configured, level, settings, raisable)
+        count = self._count(rule, hit, view, level) if counts else 1
+        finding = make_finding(
+            rule,
+            hit,
+            observation,
+            view,
+            level=level,
+            action=action,
+            would_raise=would_raise,
+            count=count,
+            now_ns=now_ns,
+        )
+        return Judged(finding, rule, hit, fresh=count == 1)
 
     def _count(self, rule: Rule, hit: Hit, view: View, level: Level) -> int:
         task = hit.task or view.task
