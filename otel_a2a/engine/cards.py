@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 CAUSE_WINDOW = 2.0
 """Seconds within which one thing is taken for the cause of another where no trace tells (G9)."""
-WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+OLD_PATH = "/.well-known/agent.json"
+"""Where cards were before A2A 0.3, and where few are now."""
+WELL_KNOWN = ("/.well-known/agent-card.json", OLD_PATH)
 NOT_ALLOWED = 405
 NOT_FOR_YOU = (401, 403)
 

@@ -102,8 +102,8 @@ class Discovery:
     failure_seq: int = 0
     failure_at: float = 0.0
     reason: str = ""
-    is_absent: bool = False
-    """No card was ever had there, and none is: its last failure was *not found*."""
+    is_astray: bool = False
+    """Only the old well-known path was ever asked, and never had a card: what is not there is news to nobody."""
     span: SpanRef | None = None
     is_traced: bool = False
 

@@ -114,11 +114,11 @@ def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: 
 def _failed_discovery(task: Task, endpoint: str, view: View) -> Discovery | None:
     """The discovery of the task's agent, if it failed since the last answer about the task.
 
-    That there is no card where none ever was is no news, and moves nobody: a client may look under a path that its
-    agent never had.
+    That there is no card under the old path, where none ever was, is no news, and moves nobody: some clients look
+    nowhere else, before each call.
     """
     found = cards.newest_discovery(view.ledger, task.agent, endpoint, task.tenant)
-    if found is None or not found.has_failed or found.is_absent or found.failure_seq <= task.answered_seq:
+    if found is None or not found.has_failed or found.is_astray or found.failure_seq <= task.answered_seq:
         return None
     return found
 

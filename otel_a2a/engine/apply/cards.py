@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
-from otel_a2a.engine.cards import base_of, is_another_agent, is_failure
+from otel_a2a.engine.cards import OLD_PATH, base_of, is_another_agent, is_failure
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
 from otel_a2a.observations import CardFetched, CardFetchFailed
@@ -76,10 +76,15 @@ def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
         return NOTHING
     request = failed.request
     discovery = ledger.discovery(base_of(request.url))
+    discovery.is_astray = (
+        failed.status in NO_CARD_THERE
+        and request.url.endswith(OLD_PATH)
+        and not discovery.success_seq
+        and (discovery.is_astray or not discovery.failure_seq)
+    )
     discovery.failure_seq = failed.seq
     discovery.failure_at = failed.at
     discovery.reason = failed.reason
-    discovery.is_absent = not discovery.success_seq and failed.status in NO_CARD_THERE
     discovery.span = request.span
     discovery.is_traced = request.is_traced
     return NOTHING

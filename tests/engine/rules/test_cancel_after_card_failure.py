@@ -168,6 +168,20 @@ def test_a_card_where_none_ever_was(status: int) -> None:
 
 
 @fires(RULE)
+@pytest.mark.parametrize("old_too", [True, False])
+def test_a_card_that_is_gone_for_a_client_that_began_late(old_too: bool) -> None:
+    """Asked under the path of today, *not found* is a failure, also where this process never had the card."""
+    world = Whole()
+    world.send(WORKING)
+    world.waits(60)
+    world.card_fails(404)
+    if old_too:
+        world.card_fails(404, url=OLD_CARD_URL)
+    world.cancel("t1")
+    assert world.levels(RULE) == ["violation"]
+
+
+@fires(RULE)
 @pytest.mark.parametrize("failure", [503, "ConnectError"])
 def test_an_outage_is_news_even_where_no_card_was_seen(failure: int | str) -> None:
     """The client may hold a card from before we looked; a server that is down says nothing about the task."""
