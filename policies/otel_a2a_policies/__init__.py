@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The built-in rules, one module per boundary between Card state and Task state.
+"""The built-in rules, by the boundaries between Card state and Task state; a large one has several modules.
 
 ``RULES`` is what the engine loads. Order matters only where several rules of one level raise at one step: the first
 gives the exception its class.
@@ -19,17 +19,21 @@ from otel_a2a_policies import (
     disposition,
     identity,
     lifecycle,
+    offers,
+    progress,
     task_information,
 )
 
 RULES: tuple[Rule, ...] = (
     *lifecycle.RULES,
+    *progress.RULES,
     *identity.RULES,
     *continuity.RULES,
     *artifacts.RULES,
     *artifact_owners.RULES,
     *disposition.RULES,
     *admission.RULES,
+    *offers.RULES,
     *delivery.RULES,
     *card_information.RULES,
     *delivery_information.RULES,

@@ -20,11 +20,10 @@ from otel_a2a.errors import (
     CardTaskBoundaryError,
     TaskResurrectionError,
 )
-from otel_a2a.observations import CallStarted, CardFetched, CardRequested, Method
+from otel_a2a.observations import CallStarted, CardFetched
 
 REPEAT_WINDOW = 600.0
 """Seconds within which a repeated send duplicates the one before."""
-_ANYTHING = ("*", "*/*", "file", "data")
 
 
 @rule(
@@ -45,7 +44,7 @@ def created_without_card(call: CallStarted, view: View, settings: Settings) -> I
     where the client had called the agent before its card was first asked for here: it may hold a copy that was not
     seen.
     """
-    if not _admits_by_card(call, view, settings):
+    if not admits_by_card(call, view, settings):
         return
     discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint, call.tenant)
     if discovery is None or not discovery.has_failed:
@@ -88,7 +87,7 @@ def created_from_stale_card(call: CallStarted, view: View, settings: Settings) -
     Silent where nothing says how old a card may be. A ``max-age`` of 0 allows for the time of the clock skew: the card
     was fetched for this very call. Once per agent, revision and stale period.
     """
-    if not _admits_by_card(call, view, settings):
+    if not admits_by_card(call, view, settings):
         return
     discovery = cards.newest_discovery(view.ledger, view.agent, call.endpoint, call.tenant)
     documents = cards.covering(view.agent, call.endpoint, call.tenant)
@@ -136,7 +135,7 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
     agent was seen: there is none to fetch again.
     """
     agent = view.agent
-    if agent is None or not _admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
+    if agent is None or not admits_by_card(call, view, settings) or not 0 < agent.refused_seq < call.seq:
         return
     if not agent.documents or (call.endpoint, call.credential) != (agent.refused_endpoint, agent.refused_credential):
         return
@@ -150,80 +149,6 @@ def stale_after_rejection(call: CallStarted, view: View, settings: Settings) -> 
         "interface "
         "may have moved, or be closed to this client",
         discriminator=str(agent.refused_seq),
-        per_agent=True,
-    )
-
-
-@rule(
-    name="skill-not-advertised",
-    boundary="admission",
-    level=Level.VIOLATION,
-    party=Party.CLIENT,
-    phase=Phase.REQUEST,
-    exception=CardTaskBoundaryError,
-    on=(CallStarted,),
-    origin="seeds 000 and 004",
-    summary="New work was sent for a skill that the agent does not offer.",
-)
-def skill_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """The hinted skill is in none of the accepted documents.
-
-    An improvement where the newest of them is stale, or announces an extended card that was not fetched here: that one
-    may well offer the skill.
-    """
-    skill = call.hints.skill if call.hints is not None else ""
-    if not skill or not _admits_by_card(call, view, settings):
-        return
-    accepted = [
-        document for document in cards.covering(view.agent, call.endpoint, call.tenant) if not document.rejected
-    ]
-    if not accepted or any(skill in document.current.card.skills for document in accepted):
-        return
-    newest = max(accepted, key=lambda document: document.fetched_seq)
-    stale = cards.is_stale(newest, view.now, settings, call.hints, call.bound)
-    extended = newest.current.card.extended_card and not any(document.key[1] for document in accepted)
-    yield Hit(
-        f"new work was sent for skill {skill!r}, which card revision {short(newest.current.revision)} does not offer",
-        discriminator=f"{skill}@{newest.current.revision}",
-        card_revision=newest.current.revision,
-        level=Level.IMPROVEMENT if stale or extended else None,
-        per_agent=True,
-    )
-
-
-@rule(
-    name="operation-not-advertised",
-    boundary="admission",
-    level=Level.VIOLATION,
-    party=Party.CLIENT,
-    phase=Phase.REQUEST,
-    exception=AgentCardStalenessError,
-    on=(CallStarted, CardRequested),
-    origin="A2A 1.0 §3.3.4; field reports",
-    summary="A new streaming send, or a request for the extended card, that the agent's card denies.",
-)
-def operation_not_advertised(asked: CallStarted | CardRequested, view: View, settings: Settings) -> Iterator[Hit]:
-    """Absent is denied where ``capabilities`` is an object; on a card without that key it is an improvement.
-
-    The extended card is a call over JSON-RPC, and a card's fetch over HTTP+JSON.
-    """
-    method = asked.method if isinstance(asked, CallStarted) else Method.GET_EXTENDED_CARD
-    streams = isinstance(asked, CallStarted) and method == Method.SEND_STREAMING_MESSAGE and _is_new_work(asked, view)
-    if (not streams and method != Method.GET_EXTENDED_CARD) or cards.is_pinned(asked, settings):
-        return
-    held = cards.relied_on(view.agent, asked)
-    if held is None:
-        return
-    card = held.card
-    offered = card.streaming if streams else card.extended_card
-    if offered:
-        return
-    what = "streaming" if streams else "an extended card"
-    yield Hit(
-        f"{method} was called although card revision {short(held.revision)} does not offer {what}",
-        discriminator=f"{method}@{held.revision}",
-        card_revision=held.revision,
-        level=None if offered is False or card.has_capabilities else Level.IMPROVEMENT,
         per_agent=True,
     )
 
@@ -272,40 +197,6 @@ def _is_given_up(task: Task, settings: Settings) -> bool:
     return task.is_given_up or (
         settings.fenced and revisions.drift(task, narrowing_only=False, fenced=True) is not None
     )
-
-
-@rule(
-    name="input-mode-not-advertised",
-    boundary="admission",
-    level=Level.IMPROVEMENT,
-    party=Party.CLIENT,
-    phase=Phase.REQUEST,
-    exception=CardTaskBoundaryError,
-    on=(CallStarted,),
-    origin="seeds 001 and 004",
-    summary="A part was sent in a media type that neither the agent nor any of its skills takes.",
-)
-def input_mode_not_advertised(call: CallStarted, view: View, settings: Settings) -> Iterator[Hit]:
-    """Parts that state no type, and cards that state no mode, are silent. ``text`` stands for any ``text/…``.
-
-    Some cards name kinds of parts in place of media types: ``file`` and ``data`` take whatever is sent so.
-    """
-    if call.message is None or not call.message.media_types or not _admits_by_card(call, view, settings):
-        return
-    accepted = [
-        document for document in cards.covering(view.agent, call.endpoint, call.tenant) if not document.rejected
-    ]
-    modes = {mode for document in accepted for mode in document.current.card.input_modes}
-    if not modes:
-        return
-    for media_type in call.message.media_types:
-        if not any(_takes(mode, media_type) for mode in modes):
-            yield Hit(
-                f"a part of type {media_type} was sent, which no input mode of the agent's card covers",
-                discriminator=media_type,
-                card_revision=accepted[0].current.revision,
-                per_agent=True,
-            )
 
 
 @rule(
@@ -379,7 +270,7 @@ def card_changed_under_same_version(fetched: CardFetched, view: View, settings: 
     )
 
 
-def _is_new_work(call: CallStarted, view: View) -> bool:
+def is_new_work(call: CallStarted, view: View) -> bool:
     """A send that names no task; in 0.1, where the client names every task, one that names an unknown one.
 
     A message that only names a context in which a task is live may be a word to that one.
@@ -390,25 +281,17 @@ def _is_new_work(call: CallStarted, view: View) -> bool:
     return call.creates or (call.is_send and call.protocol_version == "0.1" and view.task is None)
 
 
-def _admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
+def admits_by_card(call: CallStarted, view: View, settings: Settings) -> bool:
+    """Whether the agent's card says if this may be started."""
     only_messages = view.agent is not None and view.agent.only_messages
-    return _is_new_work(call, view) and not only_messages and not cards.is_pinned(call, settings)
-
-
-def _takes(mode: str, media_type: str) -> bool:
-    mode = mode.split(";", 1)[0].strip().lower()
-    kind = media_type.split(";", 1)[0].strip().lower()
-    return mode in (kind, *_ANYTHING) or mode.removesuffix("/*") == kind.split("/", 1)[0]
+    return is_new_work(call, view) and not only_messages and not cards.is_pinned(call, settings)
 
 
 RULES: tuple[Rule, ...] = (
     created_without_card,
     created_from_stale_card,
     stale_after_rejection,
-    skill_not_advertised,
-    operation_not_advertised,
     retry_of_live_task,
-    input_mode_not_advertised,
     duplicate_send,
     card_changed_under_same_version,
 )
