@@ -46,12 +46,20 @@ class Arrivals:
         modules: name of the foreign module to the name of ours. Ours is imported when the other has arrived.
         version: the version of a foreign module, None where it has none.
         unseen: what is not seen where a module cannot be patched, for the one warning about it.
+        check: raises where a module is not to be patched; the warning says what was raised.
     """
 
-    def __init__(self, modules: Mapping[str, str], version: Callable[[ModuleType], str | None], unseen: str) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, str],
+        version: Callable[[ModuleType], str | None],
+        unseen: str,
+        check: Callable[[ModuleType], None] = lambda module: None,
+    ) -> None:
         self._modules = modules
         self._version = version
         self._unseen = unseen
+        self._check = check
         self._wanted: set[str] = set()
         self._hooked: set[str] = set()
         self._warned: set[str] = set()
@@ -91,6 +99,7 @@ class Arrivals:
         if name not in self._wanted or module.__name__ != name:
             return
         try:
+            self._check(module)
             self._patches[name] = importlib.import_module(self._modules[name]).install(module)
         except Exception as error:
             # Also a post-import hook: what is raised here would fail the application's import.

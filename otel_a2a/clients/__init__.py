@@ -3,8 +3,8 @@
 
 Each is patched when the application imports it, and none is imported by us: ``httpx2.alias_httpx()`` refuses to work
 once httpx is there. A module of this package knows one library and offers ``install(library) -> list[Patch]``; it is
-loaded when its library arrives. Versions are not asked for: what has the methods that are patched is patched, and what
-lacks one is left alone, with a warning.
+loaded when its library arrives. A library that is too old, or lacks a method that is to be patched, is left alone, with
+one warning.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Final
 
 from otel_a2a.arrivals import Arrivals, Status
+from otel_a2a.clients import _versions
 
 CLIENTS: Final = {
     "httpx": "otel_a2a.clients.httpx",
@@ -39,7 +40,12 @@ def _version(library: ModuleType) -> str | None:
     return str(version) if version is not None else None
 
 
-_libraries = Arrivals(CLIENTS, _version, unseen="A2A calls through it stay unseen")
+def _check(library: ModuleType) -> None:
+    name = library.__name__
+    _versions.check(DISTRIBUTIONS.get(name, name), _version(library))
+
+
+_libraries = Arrivals(CLIENTS, _version, unseen="A2A calls through it stay unseen", check=_check)
 _neighbours = Arrivals(NEIGHBOURS, _version, unseen="its spans may be the parents of ours")
 status = _libraries.status
 

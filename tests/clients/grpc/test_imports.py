@@ -67,8 +67,8 @@ def test_patching_starts_no_thread() -> None:
     assert python("clients.install()\nimport grpc\nprint(threading.active_count())") == "1\n"
 
 
-def test_a_version_that_is_too_old(tmp_path: Path) -> None:
-    """One without a call's target is named in one warning and left alone."""
+def test_a_call_without_its_target(tmp_path: Path) -> None:
+    """A version whose calls do not know where they go is named in one warning and left alone."""
     package = tmp_path / "grpc"
     (package / "aio").mkdir(parents=True)
     unary, stream = "class {}UnaryUnaryMultiCallable", "class {}UnaryStreamMultiCallable"
@@ -76,7 +76,7 @@ def test_a_version_that_is_too_old(tmp_path: Path) -> None:
     plain = "".join(
         f"{each.format('_')}:{calls}" for each in (unary, stream, "class _SingleThreadedUnaryStreamMultiCallable{:.0}")
     )
-    (package / "__init__.py").write_text("__version__ = '1.50.0'\nfrom grpc import aio\n")
+    (package / "__init__.py").write_text("__version__ = '99.0'\nfrom grpc import aio\n")
     (package / "_channel.py").write_text(plain)
     (package / "_interceptor.py").write_text(plain)
     (package / "aio" / "__init__.py").write_text("EOF = object()\n")
@@ -85,7 +85,7 @@ def test_a_version_that_is_too_old(tmp_path: Path) -> None:
     )
     output = python("clients.install()\nimport grpc\nclients.install()\nprint(status())", tmp_path)
     assert output == (
-        "grpc 1.50.0 is left alone, A2A calls through it stay unseen: its calls do not know their target\n"
+        "grpc 99.0 is left alone, A2A calls through it stay unseen: its calls do not know their target\n"
         "[(True, False)]\n"
     )
 
