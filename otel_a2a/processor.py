@@ -108,8 +108,7 @@ class PolicySpanProcessor(SpanProcessor):
         if not live.may_write:
             where = set_value(NO_SPAN, True, where)
         call = call_of(span.name, attributes, of_context(context))
-        # A gateway has many agents at one host.
-        call.endpoint = f"{call.endpoint} {attributes.get(semconv.GEN_AI_AGENT_NAME, '')}".strip()
+        call.endpoint = _agent(live.engine, call.endpoint, attributes)
         call.is_traced = span.parent is not None
         call.task_id = live.task_id
         call.seq = live.seq
@@ -134,6 +133,16 @@ class PolicySpanProcessor(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Nothing is held back here."""
         return True
+
+
+def _agent(engine: Engine, host: str, attributes: dict[str, Any]) -> str:
+    """A name for the agent that a span is about. A gateway has many agents at one host; and who makes a span may know
+    an agent's name sometimes only, so that a task stays where it was first seen."""
+    name = str(attributes.get(semconv.GEN_AI_AGENT_NAME, ""))
+    seen_at = engine.endpoint_of(str(attributes.get(semconv.A2A_TASK_ID, "")))
+    if seen_at == host or (not name and seen_at.startswith(f"{host} ")):
+        return seen_at
+    return f"{host} {name}".strip()
 
 
 def _is_ours(span: Span) -> bool:

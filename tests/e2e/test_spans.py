@@ -227,6 +227,23 @@ def test_agents_at_one_gateway_are_told_apart_by_their_names(telemetry: Telemetr
     assert telemetry.findings() == []
 
 
+@pytest.mark.parametrize("names", [("Pay", ""), ("", "Pay")])
+def test_an_agent_that_is_named_sometimes_is_one(telemetry: Telemetry, names: tuple[str, str]) -> None:
+    """Who makes a span may know the agent's name only where a card was fetched: its task is one all the same."""
+    tracer = telemetry.tracer_provider.get_tracer("gateway")
+    with telemetry.instrumented():
+        for name, state in zip(names, ("WORKING", "SUBMITTED"), strict=True):
+            attributes = {
+                semconv.A2A_METHOD_NAME: "GetTask",
+                semconv.A2A_TASK_ID: "1",
+                semconv.A2A_TASK_STATE: f"TASK_STATE_{state}",
+                semconv.SERVER_ADDRESS: "gateway.example",
+            } | ({semconv.GEN_AI_AGENT_NAME: name} if name else {})
+            with tracer.start_as_current_span("GetTask", kind=SpanKind.CLIENT, attributes=attributes):
+                pass
+    assert telemetry.findings() == [("backward-transition", "violation")]
+
+
 def test_a_processor_added_by_hand_works_without_instrumentation(telemetry: Telemetry) -> None:
     """``PolicySpanProcessor`` on a provider is enough to judge the spans of others."""
     provider = telemetry.tracer_provider
