@@ -104,7 +104,9 @@ def is_behind(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     call = seen.call
     if call is None or seen.state in (None, *TERMINAL) or seen.state == task.state:
         return False
-    ahead = task.terminal or (task.state if seen.state == TaskState.SUBMITTED else "")
+    # Once the question is answered, the task may be at work again.
+    is_asking = task.state in INTERRUPTED and task.message_seq < _received(task, task.state)
+    ahead = task.terminal or (task.state if seen.state == TaskState.SUBMITTED or is_asking else "")
     return 0 < _received(task, ahead) < call.seq and _is_ahead(task, ahead, seen, clock_skew)
 
 

@@ -46,6 +46,25 @@ def test_a_read_of_the_same_moment_still_shows_submitted(state: str) -> None:
     assert not world.rules()
 
 
+@legal(BACK)
+def test_a_question_that_was_pushed_is_not_in_the_read_of_the_same_moment() -> None:
+    """It stands, so that an agent which submits the task anew for the answer begins a new turn."""
+    world = told(INPUT, before=WORKING)
+    world.passes(1)
+    world.get("t1", WORKING)
+    assert world.task().state == INPUT
+    world.message("t1", SUBMITTED)
+    assert world.levels(BACK) == ["information"] and not world.rules()
+
+
+def test_a_question_that_was_answered_is_none_any_more() -> None:
+    """What a read shows after our message is what became of that."""
+    world = told(INPUT, before=WORKING)
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.get("t1", WORKING)
+    assert world.task().state == WORKING and not world.findings
+
+
 @legal(CHANGED)
 @legal(BACK)
 @pytest.mark.parametrize("later", [SUBMITTED, WORKING])

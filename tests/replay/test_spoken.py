@@ -50,7 +50,8 @@ def has_timestamps(dialect: Dialect) -> bool:
 
 def depends(dialect: Dialect) -> set[str]:
     """Information in legal lives that is another one where references, timestamps or refusals of streams are lost."""
-    lost = {"reply-without-task-id", "live-operation-refused", "task-orphaned"}
+    # A refusal that cuts the stream answers nothing, so that the message sent again repeats one without an answer.
+    lost = {"reply-without-task-id", "live-operation-refused", "task-orphaned", "duplicate-send"}
     found = set() if has_references(dialect) else lost
     return found if has_timestamps(dialect) else found | {"late-notification"}
 
