@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from otel_a2a.engine.clock import moment
 from otel_a2a.engine.findings import Finding, Level, Party, Phase, Strictness
 
 TRACE_ID: Final = r"^[0-9a-f]{32}$"
@@ -62,14 +63,9 @@ def as_line(finding: Finding) -> bytes:
     if finding.span_id:
         known |= {"trace_id": f"{finding.trace_id:032x}", "span_id": f"{finding.span_id:016x}"}
     if finding.card_since_ns:
-        known["card_since"] = _moment(finding.card_since_ns)
-    record = FindingRecord(time=_moment(finding.time_unix_nano), process_id=os.getpid(), **known)
+        known["card_since"] = moment(finding.card_since_ns)
+    record = FindingRecord(time=moment(finding.time_unix_nano), process_id=os.getpid(), **known)
     return record.model_dump_json(exclude_none=True).encode() + b"\n"
-
-
-def _moment(ns: int) -> datetime.datetime:
-    seconds, nanoseconds = divmod(ns, 1_000_000_000)
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).replace(microsecond=nanoseconds // 1000)
 
 
 def _text(value: Any) -> Any:

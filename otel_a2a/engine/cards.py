@@ -32,6 +32,7 @@ OLD_PATH = "/.well-known/agent.json"
 WELL_KNOWN = ("/.well-known/agent-card.json", OLD_PATH)
 NOT_ALLOWED = 405
 NOT_FOR_YOU = (401, 403)
+NOT_THERE = (404, 410)
 
 
 def covering(agent: Agent | None, endpoint: str, tenant: str) -> list[CardDocument]:

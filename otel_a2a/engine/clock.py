@@ -27,9 +27,17 @@ def utc(ns: int, timespec: str = "seconds") -> str:
 
     A recorded trace may hold a time that no calendar has: it is left to the reader as it is.
     """
-    seconds, nanoseconds = divmod(ns, 1_000_000_000)
     try:
-        moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+        return moment(ns).replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
     except (OverflowError, OSError, ValueError):
-        return f"{seconds} s"
-    return moment.replace(tzinfo=None, microsecond=nanoseconds // 1000).isoformat(timespec=timespec) + "Z"
+        return f"{ns // 1_000_000_000} s"
+
+
+def moment(ns: int) -> datetime.datetime:
+    """Nanoseconds since the epoch as a time in UTC, to the microsecond.
+
+    Raises:
+        OverflowError, OSError, ValueError: no calendar has it.
+    """
+    seconds, nanoseconds = divmod(ns, 1_000_000_000)
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).replace(microsecond=nanoseconds // 1000)

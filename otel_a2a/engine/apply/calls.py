@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from otel_a2a.engine import order
 from otel_a2a.engine.apply.effects import NOTHING, Effect
+from otel_a2a.engine.cards import NOT_FOR_YOU, NOT_THERE
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import (
     ASKERS,
@@ -33,8 +34,7 @@ from otel_a2a.observations import (
 
 SENDS = 64
 """Sends remembered per agent, to know one that is repeated."""
-TURNED_AWAY = (401, 403, 404, 410)
-NOT_THERE = (404, 410)
+TURNED_AWAY = (*NOT_FOR_YOU, *NOT_THERE)
 _PUSH_CONFIGS = (Method.CREATE_PUSH_CONFIG, Method.GET_PUSH_CONFIG, Method.LIST_PUSH_CONFIGS, Method.DELETE_PUSH_CONFIG)
 NEED_NOT_BE_THERE = frozenset((Method.SUBSCRIBE_TO_TASK, Method.LIST_TASKS, *_PUSH_CONFIGS))
 """Operations that agents may lack."""

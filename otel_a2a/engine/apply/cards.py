@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
-from otel_a2a.engine.cards import OLD_PATH, base_of, is_another_agent, is_failure
+from otel_a2a.engine.cards import NOT_THERE, OLD_PATH, base_of, is_another_agent, is_failure
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
 from otel_a2a.observations import CardFetched, CardFetchFailed
-
-NO_CARD_THERE = (404, 410)
 
 
 def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
@@ -77,7 +75,7 @@ def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
     request = failed.request
     discovery = ledger.discovery(base_of(request.url))
     discovery.is_astray = (
-        failed.status in NO_CARD_THERE
+        failed.status in NOT_THERE
         and request.url.endswith(OLD_PATH)
         and not discovery.success_seq
         and (discovery.is_astray or not discovery.failure_seq)
