@@ -39,8 +39,8 @@ CLASSES: Final = {
 """Names of error classes, which 0.3 servers write in place of a code over gRPC, and some over HTTP+JSON."""
 _PROBLEM: Final = re.compile(rf"https?://{re.escape(DOMAIN)}/errors/([a-z-]+?)(?:-error)?")
 """``type`` of the problem details (RFC 9457) by which A2A 1.0 §11.6 and earlier texts show errors over HTTP+JSON."""
-_SPEAKS_OF_A_TASK: Final = re.compile(r"(?<!/)task", re.IGNORECASE)
-"""``/tasks/…`` in a sentence is the path that a router does not know."""
+_SPEAKS_OF_A_TASK: Final = re.compile(r"(?<!/)task(?!s?/)", re.IGNORECASE)
+"""``tasks/…`` in a sentence is the path, or the method, that a router does not know."""
 _NOT_IMPLEMENTED: Final = 501
 _OF_0_3: Final = frozenset((409, 422, _NOT_IMPLEMENTED))
 """Statuses by which the 0.3 SDK refuses, and which gateways hardly use."""

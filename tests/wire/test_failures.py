@@ -100,6 +100,7 @@ def test_a_reason_of_another_domain_is_not_the_agents() -> None:
         ({"message": "Task not found"}, 404, ("TASK_NOT_FOUND", True)),
         ({"message": "Task t was specified but does not exist"}, 404, ("TASK_NOT_FOUND", True)),
         ({"detail": "Task t not found"}, 404, ("TASK_NOT_FOUND", True)),
+        ({"detail": "Task not found: tasks/t"}, 404, ("TASK_NOT_FOUND", True)),
         ({"code": -32001, "message": "Task not found: t"}, 404, ("TASK_NOT_FOUND", True)),
         ({"code": -32002, "message": "Task not cancelable: t"}, 409, ("TASK_NOT_CANCELABLE", True)),
         ({"message": "Task cannot be canceled - current state: completed"}, 409, ("TASK_NOT_CANCELABLE", True)),
@@ -122,6 +123,8 @@ def test_errors_of_0_3_over_http_json(document: Any, status: int, expected: tupl
     [
         {"detail": "Not Found"},
         {"detail": "no such path: /a2a/tasks/t"},
+        {"detail": "unknown route tasks/t"},
+        {"message": "no handler for tasks/get"},
         {"detail": [{"loc": ["path"], "msg": "task"}]},
         {"message": "Not Found"},
         {"message": "Cannot GET /a2a/tasks/t"},
