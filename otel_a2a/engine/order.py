@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from otel_a2a.engine import turns
 from otel_a2a.engine.records import ReadsWhenEnded, Task
 from otel_a2a.observations import (
     INTERRUPTED,
@@ -50,24 +51,49 @@ def contradiction(task: Task, seen: TaskSeen, clock_skew: float) -> Contradictio
     state, call = seen.state, seen.call
     if state is None or state in TERMINAL or call is None or task.reused:
         return None
+    if state != TaskState.SUBMITTED and not task.terminal:
+        return None
     if is_told_again(task, seen, clock_skew):
         return None
-    within = task.streams.get(call.seq, "")
+    within = turns.shown_in(task, call)
     if within in TERMINAL:
         return Contradiction(within, reopened=True)
     if _is_known_to(seen, task.terminal, task, clock_skew):
         return Contradiction(task.terminal, reopened=True)
-    if state != TaskState.SUBMITTED:
+    return _step_back(task, seen, call, clock_skew) if state == TaskState.SUBMITTED else None
+
+
+def _step_back(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> Contradiction | None:
+    """*Anything → submitted*, where no answer of ours may have begun a new turn in between."""
+    within = turns.shown_in(task, call)
+    if within not in ("", TaskState.SUBMITTED, *INTERRUPTED):
+        return Contradiction(within, reopened=False)
+    known = _not_submitted_before(task, seen, clock_skew) or (within if within in INTERRUPTED else "")
+    if not known:
         return None
-    earlier = _not_submitted_before(task, seen, clock_skew) or (within if within != TaskState.SUBMITTED else "")
-    if not earlier:
-        return None
-    return Contradiction(earlier, reopened=False, resubmitted=_is_new_turn(task, seen, call, within))
+    if not _may_be_new_turn(task, seen, call, clock_skew):
+        return Contradiction(known, reopened=False)
+    begins = turns.is_late_answer(task, call) or turns.begins(task, seen, clock_skew)
+    return Contradiction(known, reopened=False, resubmitted=True) if begins else None
+
+
+def _may_be_new_turn(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
+    if not same_context(task, seen) or 0 < task.loss_seq < call.seq:
+        return False
+    if turns.is_late_answer(task, call):
+        return True
+    if turns.shown_in(task, call) in INTERRUPTED and not turns.may_be_explained(task, call):
+        return False
+    if turns.plays_again(task, call):
+        return True
+    return not any(
+        0 < seq < call.seq and not _is_ahead(task, state, seen, clock_skew) for state, seq in task.settled.items()
+    )
 
 
 def _not_submitted_before(task: Task, seen: TaskSeen, clock_skew: float) -> str:
     # A state that was left against the rules comes early: the same incident, shown again.
-    states = (task.state, task.poison.state if task.poison is not None else "", *task.first_seen)
+    states = (task.state, task.poison.state if task.poison is not None else "", *task.first_seen, *task.settled)
     known = (each for each in states if each != TaskState.SUBMITTED and _is_known_to(seen, each, task, clock_skew))
     return next(known, "")
 
@@ -80,7 +106,8 @@ def _is_known_to(seen: TaskSeen, state: str, task: Task, clock_skew: float) -> b
 
 
 def _received(task: Task, state: str) -> int:
-    return task.first_seen.get(state) or (task.terminal_seq if state and state == task.terminal else 0)
+    seq = task.first_seen.get(state) or task.settled.get(state)
+    return seq or (task.terminal_seq if state and state == task.terminal else 0)
 
 
 def _is_ahead(task: Task, state: str, seen: TaskSeen, clock_skew: float) -> bool:
@@ -121,55 +148,19 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
         return False
     if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
         return seen.timestamp < task.timestamp
-    return _goes_back_at_first(task, seen, call, clock_skew)
+    return _plays_again(task, seen, call, clock_skew)
 
 
-def _goes_back_at_first(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
-    within = task.streams.get(call.seq, "")
-    if seen.state in TERMINAL or within not in ("", TaskState.SUBMITTED):
+def _plays_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
+    within = turns.shown_in(task, call)
+    is_at_first = within in ("", TaskState.SUBMITTED)
+    if seen.state in TERMINAL or within in TERMINAL:
         return False
     if task.terminal:
-        return task.terminal_seq < call.seq
-    went_back = seen.state == TaskState.SUBMITTED and bool(_not_submitted_before(task, seen, clock_skew))
-    return went_back and not _is_new_turn(task, seen, call, within)
-
-
-def _is_new_turn(task: Task, seen: TaskSeen, call: CallStarted, within: str) -> bool:
-    """Whether *interrupted → submitted* is the first state after this client's message into the task.
-
-    ``within`` is the furthest state that the same stream has shown.
-    """
-    message = answered_by(task, call)
-    return (
-        bool(message)
-        and not (message == task.answer_seq and 0 < task.moved_seq < call.seq)
-        and (not within or within in INTERRUPTED)
-        and not 0 < task.loss_seq < call.seq
-        and same_context(task, seen)
-    )
-
-
-def is_waiting(task: Task, call: CallStarted) -> bool:
-    """Whether the task waited for an answer when ``call`` left, as far as was known then."""
-    return 0 < task.interrupted_seq < call.seq and not 0 < task.resumed_seq < call.seq
-
-
-def answered_by(task: Task, call: CallStarted) -> int:
-    """The message (``seq`` of its call) that answered a question of the task, as far as is known; 0 where none did.
-
-    A send that names no task was such a message too, where it is answered with this one.
-    """
-    if call.is_send and (call.seq == task.answer_seq or is_waiting(task, call)):
-        return call.seq
-    return task.answer_seq
-
-
-def of_this_turn(task: Task, call: CallStarted) -> bool:
-    """Whether the answer to ``call`` certainly tells of the turn that the task is in.
-
-    After a new turn, what left before it was seen may bring a state of the last one: it says nothing about order.
-    """
-    return not task.turn_seq or call.seq > task.turn_seq or call.seq == task.turn_message or call.seq in task.streams
+        return task.terminal_seq < call.seq and (is_at_first or turns.plays_again(task, call))
+    if seen.state != TaskState.SUBMITTED or not is_at_first or not _not_submitted_before(task, seen, clock_skew):
+        return False
+    return not _may_be_new_turn(task, seen, call, clock_skew)
 
 
 def asker(call: CallStarted) -> tuple[str, int]:

@@ -22,6 +22,8 @@ ASKERS = 16
 """Who has read an ended task, remembered per task."""
 STREAMS = 8
 """Streams remembered per task."""
+ANSWERS = 8
+"""Answers to its questions remembered per task."""
 CONTEXTS = 8
 """Context ids remembered per task."""
 CREDENTIALS = 64
@@ -147,6 +149,28 @@ class Artifact:
     chunks: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True, eq=False)
+class Answer:
+    """A message of ours that may answer a question of a task, so that the agent may begin a new turn."""
+
+    seq: int
+    """When it left (``seq`` of its call)."""
+    taken_seq: int = 0
+    """When it was first certain that the agent had taken it."""
+
+
+@dataclass(slots=True, eq=False)
+class StreamSeen:
+    """How far a stream has told the life of its task."""
+
+    plays_again: bool
+    """It may tell what was before it."""
+    state: str = ""
+    """The last state in it that was news, or the terminal one."""
+    taken: set[int] = field(default_factory=set)
+    """Answers (their ``seq``) that the agent had taken where the stream is now."""
+
+
 @dataclass(slots=True, frozen=True)
 class Delivered:
     """When a webhook told a state, and the time stamp that it bore."""
@@ -205,11 +229,11 @@ class Task:
     terminal: str = ""
     terminal_seq: int = 0
     first_seen: dict[str, int] = field(default_factory=dict)
-    """State → when it was first received."""
+    """State → when it was first received in the turn that the task is in."""
     delivered: dict[str, Delivered] = field(default_factory=dict)
     """States that so far only a webhook has told."""
-    streams: OrderedDict[int, str] = field(default_factory=OrderedDict)
-    """Stream (``seq`` of its call) → the furthest state seen in it."""
+    streams: OrderedDict[int, StreamSeen] = field(default_factory=OrderedDict)
+    """By ``seq`` of their call: the newest few."""
     open_streams: set[int] = field(default_factory=set)
     timestamp: float | None = None
     read_seq: int = 0
@@ -222,22 +246,16 @@ class Task:
     """Id of the last message in its status."""
     reused: bool = False
     """0.1 only: more than one message was sent under its id, so nothing tells which execution an answer is of."""
-    turn_seq: int = 0
-    """When an answer showed that a new turn had begun: submitted anew, after our message."""
-    turn_message: int = 0
-    """The message (``seq`` of its call) that began that turn."""
     interrupted_seq: int = 0
     """When it was last received in an interrupted state."""
     interrupted_in: int = 0
     """The call (its ``seq``) that told so, if only one has; else 0."""
     resumed_seq: int = 0
     """When it was received in a state that is certainly later; 0 while it waits."""
-    answer_seq: int = 0
-    """When this process last sent a message that may answer a question of the task."""
-    open_answers: int = 0
-    """How many such messages have not been seen to begin a turn."""
-    moved_seq: int = 0
-    """When it was received in a state that is certainly later than that message, and not submitted."""
+    answers: list[Answer] = field(default_factory=list)
+    """Our messages that may answer its questions: the newest few."""
+    settled: dict[str, int] = field(default_factory=dict)
+    """State → when it was first received with all of these certainly taken: no answer explains a step back from it."""
     # --- contact
     endpoints: set[str] = field(default_factory=set)
     credential: str = ""
@@ -352,6 +370,8 @@ class Send:
     """A send on its way, or that ended without an answer: what a repetition of it would duplicate."""
 
     message: SentMessage
+    tenant: str
+    task_id: str
     context_id: str
     seq: int
     at: float

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otel_a2a.config import Settings
-from otel_a2a.engine import order
+from otel_a2a.engine import order, turns
 from otel_a2a.engine.findings import Level, Party, Phase
 from otel_a2a.engine.records import Artifact, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
@@ -139,7 +139,7 @@ def artifact_after_terminal(seen: ArtifactSeen, view: View, settings: Settings) 
     task = view.task
     if task is None or seen.call is None or seen.channel != Channel.STREAM:
         return
-    ended = task.streams.get(seen.call.seq, "")
+    ended = turns.shown_in(task, seen.call)
     if ended in TERMINAL and not _is_known(seen.artifact, task):
         yield Hit(
             f"task {task.task_id} had ended as {ended} and its stream then brought artifact "

@@ -199,13 +199,14 @@ def phantom_terminal_state(told: LocalDecision | TaskSeen, view: View, settings:
     but never seen here, it is information. What a hook noticed, with no reason given, may have been told where nobody
     here sees it (another worker, gRPC, a webhook): it is an improvement, and information where the task has a webhook,
     until the agent says otherwise. An end confirms on any channel; a live state only in an answer to a request that
-    left after the record.
+    left after the record; in 0.1 neither, once a second message has left under the task's id: it may be of that one.
     """
     task = view.task
     if task is None or not task.state:
         return
     if isinstance(told, TaskSeen):
-        if task.local_state and told.state is not None and told.state != task.local_state and _is_later(told, task):
+        is_otherwise = task.local_state and told.state not in (None, task.local_state)
+        if is_otherwise and not task.reused and _is_later(told, task):
             yield _phantom(task, task.local_state, f"and the agent says {told.state}", None)
         return
     if told.decision != Decision.STATE or told.state not in TERMINAL:

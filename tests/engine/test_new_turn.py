@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_a2a.observations import INTERRUPTED, Method
+from otel_a2a.observations import INTERRUPTED, A2AError, CallFailed, Form, Method
 from tests.support.world import AUTH, COMPLETED, INPUT, SUBMITTED, WORKING, World, message
 
 RULE = "backward-transition"
@@ -233,3 +233,128 @@ def test_a_message_in_the_context_of_another_tenant_is_no_answer() -> None:
     world.leaves(Method.SEND_MESSAGE, context="c1", tenant="b", sent=message("yes", "m2"))
     world.get("t1", SUBMITTED, tenant="a")
     assert world.levels(RULE) == ["violation"]
+
+
+# --- streams that lag: each tells of the turns in its own time
+
+
+def test_every_stream_tells_of_every_turn() -> None:
+    """Four streams of a task that is submitted anew for each answer, each of which is a turn or two behind."""
+    world = World()
+    first = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(first, SUBMITTED, WORKING)
+    second = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.get("t1", INPUT)
+    third = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("one", "m2"))
+    world.streams(third, SUBMITTED, WORKING, INPUT)
+    fourth = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("two", "m3"))
+    world.streams(fourth, SUBMITTED, WORKING)
+    for lagging in (third, first, second):
+        world.streams(lagging, INPUT)
+    for lagging in (first, third, second):
+        world.streams(lagging, SUBMITTED, WORKING)
+    for lagging in (second, first):
+        world.streams(lagging, INPUT, SUBMITTED, WORKING)
+    assert world.levels(RULE) == ["information"] * 2
+
+
+def test_a_subscription_that_is_ahead_of_the_answer() -> None:
+    """It shows the question of the next turn already, before the stream of our message begins with that turn."""
+    world = World()
+    world.send(INPUT)
+    answer = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("one", "m2"))
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), INPUT, form=Form.SNAPSHOT)
+    world.streams(answer, SUBMITTED, WORKING)
+    world.message("t1", SUBMITTED, sent=message("two", "m3"))
+    world.streams(answer, INPUT, SUBMITTED, WORKING, COMPLETED)
+    assert not world.rules()
+
+
+def test_a_lagging_subscription_by_its_time_stamps() -> None:
+    """What it tells is older than what a read has told, and still comes in its order."""
+    world = World()
+    stream = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(stream, WORKING, form=Form.SNAPSHOT, timestamp=10.0)
+    world.answers(world.leaves(Method.GET_TASK, "t1"), INPUT, timestamp=20.0)
+    world.answers(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2")), SUBMITTED, timestamp=60.0)
+    world.streams(stream, INPUT, timestamp=20.0)
+    world.streams(stream, SUBMITTED, timestamp=60.0)
+    assert not world.rules()
+
+
+def test_a_subscription_that_plays_all_turns_again() -> None:
+    """Without time stamps, the turns that are played are those that our answers began; and no more of them."""
+    world = World()
+    world.send(INPUT)
+    world.message("t1", SUBMITTED, sent=message("yes", "m2"))
+    world.get("t1", WORKING)
+    played = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(played, SUBMITTED, WORKING, INPUT, SUBMITTED, WORKING, INPUT)
+    assert not world.rules()
+    world.streams(played, SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+@pytest.mark.parametrize("goes_back", ["first", "second", "read"])
+def test_a_step_back_is_seen_in_every_stream(goes_back: str) -> None:
+    """One answer begins one turn, in whichever stream it is told a second time."""
+    world = World()
+    first = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(first, SUBMITTED, INPUT)
+    second = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.streams(second, SUBMITTED, WORKING, INPUT)
+    world.streams(first, SUBMITTED, WORKING, INPUT)
+    assert not world.rules()
+    if goes_back == "read":
+        world.get("t1", SUBMITTED)
+    else:
+        world.streams(first if goes_back == "first" else second, SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+# --- messages of which little is known
+
+
+def test_a_message_that_left_before_anything_was_known_of_its_task() -> None:
+    """Who starts to observe late does not know what it answered."""
+    world = World()
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.get("t1", INPUT)
+    world.get("t1", SUBMITTED)
+    world.get("t1", WORKING)
+    assert not world.rules()
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_a_message_that_names_nothing() -> None:
+    """It was an answer where the agent answers it with the task that waited."""
+    world = World()
+    world.send(INPUT)
+    world.answers(world.leaves(Method.SEND_MESSAGE, sent=message("yes", "m2")), SUBMITTED)
+    assert world.levels(RULE) == ["information"]
+    world.get("t1", WORKING)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_a_message_in_the_context_that_began_another_task() -> None:
+    """It answered nothing, and explains nothing."""
+    world = World()
+    world.send(INPUT)
+    world.answers(world.leaves(Method.SEND_MESSAGE, context="c1", sent=message("more", "m2")), WORKING, task="t2")
+    world.get("t1", INPUT)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_a_message_that_the_agent_refused() -> None:
+    """It began no turn. One that got lost may have."""
+    for error, found in ((A2AError.UNSUPPORTED_OPERATION, [RULE]), ("ReadTimeout", [])):
+        world = World()
+        world.send(INPUT)
+        call = world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+        world.observe(CallFailed(call=call, error=error, from_agent=bool(found)))
+        world.get("t1", INPUT)
+        world.get("t1", SUBMITTED)
+        assert world.rules() == found

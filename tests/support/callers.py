@@ -158,7 +158,7 @@ class Caller:
             if task.forgotten:
                 self._fails(read, A2AError.TASK_NOT_FOUND)
             else:
-                seen = self.agent.shows(task, call=read)
+                seen = self.agent.reads(task, call=read)
                 self._soon(lambda: self._reads_before_reply(task, wait, seen, left))
 
         self._soon(arrives)
@@ -202,8 +202,8 @@ class Caller:
         if self._chance.random() < 0.1:
             self._fails(call, "ReadTimeout", from_agent=False)
             return
-        if call is not None and call.method == Method.GET_TASK and task.stored is not None:
-            seen = dataclasses.replace(task.stored, call=call)
+        if call is not None and call.method == Method.GET_TASK:
+            seen = self.agent.reads(task, call=call)
         else:
             self.agent.stores(task)
             seen = self.agent.shows(task, call=call, **other)

@@ -10,7 +10,7 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -187,6 +187,10 @@ class Agent:
     def stores(self, task: Served) -> None:
         """From now on reads show no less than this."""
         task.stored = self.shows(task)
+
+    def reads(self, task: Served, **other: Any) -> TaskSeen:
+        """The task as reads show it."""
+        return self.shows(task, **other) if task.stored is None else replace(task.stored, **other)
 
     def shows(self, task: Served, **other: Any) -> TaskSeen:
         """The task as it is now."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from otel_a2a.engine import order
+from otel_a2a.engine import order, turns
 from otel_a2a.engine.apply.effects import NOTHING, Effect
 from otel_a2a.engine.cards import NOT_FOR_YOU, NOT_THERE
 from otel_a2a.engine.ledger import Ledger
@@ -38,6 +38,15 @@ TURNED_AWAY = (*NOT_FOR_YOU, *NOT_THERE)
 _PUSH_CONFIGS = (Method.CREATE_PUSH_CONFIG, Method.GET_PUSH_CONFIG, Method.LIST_PUSH_CONFIGS, Method.DELETE_PUSH_CONFIG)
 NEED_NOT_BE_THERE = frozenset((Method.SUBSCRIBE_TO_TASK, Method.LIST_TASKS, *_PUSH_CONFIGS))
 """Operations that agents may lack."""
+REFUSALS = frozenset(
+    (
+        A2AError.TASK_NOT_FOUND,
+        A2AError.UNSUPPORTED_OPERATION,
+        A2AError.PUSH_NOT_SUPPORTED,
+        A2AError.VERSION_NOT_SUPPORTED,
+    )
+)
+"""Errors with which an agent says that it has not taken a message; others may come from anywhere on the way."""
 UNSENT = frozenset(
     (
         "ClientConnectorCertificateError",
@@ -68,7 +77,7 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
     # Its card may have come from elsewhere: a registry, a catalogue.
     agent.address, agent.port = call.server_address, call.server_port
     if call.is_send and call.message is not None:
-        agent.sends[call.seq] = Send(call.message, call.context_id, call.seq, call.at)
+        agent.sends[call.seq] = Send(call.message, call.tenant, call.task_id, call.context_id, call.seq, call.at)
         if len(agent.sends) > SENDS:
             agent.sends.popitem(last=False)
     if call.method in READS:
@@ -77,7 +86,7 @@ def call_started(ledger: Ledger, call: CallStarted) -> Effect:
         for other in agent.contexts.get(call.context_id, {}).values():
             if other.tenant == call.tenant and not other.terminal:
                 # A message that names no task may answer any question in its context: that is for the agent to say.
-                _note_answer(other, call)
+                turns.note_answer(other, call)
     task = ledger.task(agent, call.tenant, call.task_id)
     if task is None:
         return NOTHING
@@ -114,17 +123,7 @@ def _message_leaves(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.message_seq = call.seq
     if call.context_id and len(task.contexts) < CONTEXTS:
         task.contexts.add(call.context_id)
-    _note_answer(task, call)
-
-
-def _note_answer(task: Task, call: CallStarted) -> None:
-    """A message may answer a question of the task: it waits as far as is known when the message leaves.
-
-    A webhook may have told the application more than is seen here.
-    """
-    if order.is_waiting(task, call) or task.pushed:
-        task.answer_seq, task.moved_seq = call.seq, 0
-        task.open_answers += 1
+    turns.note_answer(task, call)
 
 
 def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
@@ -134,8 +133,9 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.reads_when_ended.clear()
     task.local_state = ""
     task.cancel_at = 0.0
-    task.turn_seq = task.interrupted_seq = task.resumed_seq = 0
-    task.answer_seq = task.open_answers = task.moved_seq = task.lost_seq = 0
+    task.interrupted_seq = task.resumed_seq = task.lost_seq = 0
+    task.answers.clear()
+    task.settled.clear()
     ledger.leave_context(task)
     task.context_id = ""
     task.contexts.clear()
@@ -217,6 +217,8 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
         task.answered_seq = failed.seq
         if call.method in READS:
             task.read_refused_seq = failed.seq
+        if failed.error in REFUSALS:
+            turns.begins_none(task, call, failed.seq)
     if call.method == Method.CANCEL_TASK and failed.error != A2AError.TASK_NOT_FOUND and not task.terminal:
         # *Not cancelable* leaves open whether it has ended or runs on: a2a-sdk says so of a working task too.
         task.cancel_at = failed.at
@@ -275,7 +277,7 @@ def stream_ended(ledger: Ledger, ended: StreamEnded) -> Effect:
     if task is None:
         return NOTHING
     task.open_streams.discard(ended.call.seq)
-    if task.streams.get(ended.call.seq) not in TERMINAL:
+    if turns.shown_in(task, ended.call) not in TERMINAL:
         task.ended_stream_seq = ended.seq
     return Effect(task)
 

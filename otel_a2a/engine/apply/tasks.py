@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from otel_a2a.engine import order
+from otel_a2a.engine import order, turns
 from otel_a2a.engine.apply.artifacts import remember_artifact
 from otel_a2a.engine.apply.effects import NOTHING, Effect, Transition
 from otel_a2a.engine.apply.rumours import rumoured
@@ -12,7 +12,6 @@ from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import (
     CONTEXTS,
     REVISIONS,
-    STREAMS,
     Agent,
     Artifact,
     CardDocument,
@@ -23,7 +22,6 @@ from otel_a2a.engine.records import (
     Task,
 )
 from otel_a2a.observations import (
-    INTERRUPTED,
     READS,
     TERMINAL,
     ArtifactFacts,
@@ -51,16 +49,20 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     task = ledger.task(agent, call.tenant, seen.task_id)
     if task is None:
         task = _new_task(agent, seen, call, now_ns)
+        for sent in agent.sends.values():
+            if (sent.tenant, sent.task_id) == (task.tenant, task.task_id) and sent.seq != call.seq:
+                turns.note_earlier_answer(task, sent.seq)
         ledger.add_task(task)
     if call.protocol_version == "0.1" and call.is_send and call.seq != task.created_seq:
         task.reused = True
     agent.only_messages = False
     if call.is_send and not call.answered_task:
         _note_divergence(ledger, agent, call, seen)
+    turns.note_late_answer(task, call)
     is_old = order.is_told_again(task, seen, ledger.clock_skew) or order.is_behind(task, seen, ledger.clock_skew)
     contradiction = order.contradiction(task, seen, ledger.clock_skew)
     if contradiction is not None and contradiction.resubmitted:
-        _begin_turn(task, seen, call)
+        _begin_turn(task)
         contradiction = None
     reopened = order.changed_terminal(task, seen) or (contradiction is not None and contradiction.reopened)
     if reopened or contradiction is not None:
@@ -75,12 +77,18 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None or is_old)
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
-    return Effect(task, None if is_old else _take_state(ledger, task, seen, now_ns))
+    transition = None if is_old else _take_state(ledger, task, seen, now_ns)
+    turns.remember(task, seen, ledger.clock_skew, is_old=is_old)
+    return Effect(task, transition)
 
 
 def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: TaskSeen) -> None:
     """The first task in the answer is what the agent made of the message."""
     call.answered_task = seen.task_id
+    if call.creates:
+        for other in agent.contexts.get(call.context_id, {}).values():
+            if other.task_id != seen.task_id:
+                turns.begins_none(other, call, seen.seq)
     named = ledger.task(agent, call.tenant, call.task_id)
     if named is None or call.task_id == seen.task_id or named.terminal:
         return
@@ -88,18 +96,9 @@ def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: Task
         named.diverged = True
 
 
-def _begin_turn(task: Task, seen: TaskSeen, call: CallStarted) -> None:
-    task.turn_seq = seen.seq
-    task.turn_message = order.answered_by(task, call)
-    task.open_answers = max(task.open_answers - 1, 0)
-    task.answer_seq = task.answer_seq if task.open_answers else 0
-    task.interrupted_seq = task.resumed_seq = task.moved_seq = 0
+def _begin_turn(task: Task) -> None:
     task.first_seen.clear()
     task.delivered.clear()
-    task.streams.clear()
-    if seen.channel == Channel.STREAM:
-        # Whatever else is open may still be telling of the last turn; this one is in the new one.
-        task.streams[call.seq] = TaskState.SUBMITTED
 
 
 def _left(contradiction: order.Contradiction | None, task: Task) -> str:
@@ -244,23 +243,29 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
     call = seen.call
     assert call is not None
     if task.reused:
+        if call.seq < task.terminal_seq:
+            # It may have been so before the end that is known.
+            task.first_seen.setdefault(state, seen.seq)
+            return None
         task.terminal, task.terminal_seq = (state, seen.seq) if state in TERMINAL else ("", 0)
         return _move(ledger, task, seen, now_ns) if state != task.state else None
-    _remember_waiting(task, call, state, seen.seq)
-    if order.of_this_turn(task, call) or state in TERMINAL:
-        if seen.channel == Channel.STREAM:
-            _remember_in_stream(task, call.seq, state)
+    turns.note_question(task, call, state, seen.seq)
+    is_current = turns.is_current(task, seen, ledger.clock_skew)
+    if is_current or state in TERMINAL:
         if task.delivered.pop(state, None) is not None:
             # From now on no read may be behind it; those that left before may.
             task.first_seen[state] = seen.seq
+            task.settled.pop(state, None)
         task.first_seen.setdefault(state, seen.seq)
+    if state != TaskState.SUBMITTED and turns.is_settled(task, seen, ledger.clock_skew):
+        task.settled.setdefault(state, seen.seq)
     if state in TERMINAL and not task.terminal:
         task.terminal = state
         task.terminal_seq = seen.seq
     if state == task.state:
         task.timestamp = seen.timestamp if seen.timestamp is not None else task.timestamp
         return None
-    if not _supersedes(task, seen, call, ledger.clock_skew):
+    if not _supersedes(task, seen, call, ledger.clock_skew, is_current=is_current):
         return None
     return _move(ledger, task, seen, now_ns)
 
@@ -291,27 +296,7 @@ def _move(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition
     )
 
 
-def _remember_waiting(task: Task, call: CallStarted, state: str, seq: int) -> None:
-    if state in INTERRUPTED:
-        alone = not task.interrupted_seq or bool(task.resumed_seq) or task.interrupted_in == call.seq
-        task.interrupted_seq, task.interrupted_in, task.resumed_seq = seq, call.seq if alone else 0, 0
-        return
-    if task.interrupted_seq and not task.resumed_seq:
-        is_later = call.seq > task.interrupted_seq or call.seq == task.interrupted_in
-        task.resumed_seq = seq if is_later else 0
-    if task.answer_seq and not task.moved_seq and call.seq >= task.answer_seq and state != TaskState.SUBMITTED:
-        task.moved_seq = seq
-
-
-def _remember_in_stream(task: Task, stream: int, state: str) -> None:
-    furthest = task.streams.get(stream)
-    if furthest is None or (rank(state) >= rank(furthest) and furthest not in TERMINAL):
-        task.streams[stream] = state
-        if len(task.streams) > STREAMS:
-            task.streams.popitem(last=False)
-
-
-def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> bool:
+def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float, *, is_current: bool) -> bool:
     """Whether ``seen`` is newer than the state held, as far as anybody can tell (rules.md, G2)."""
     if not task.state or seen.state in TERMINAL:
         return True
@@ -320,7 +305,7 @@ def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float) -> b
     ):
         # The request left after that state was received, or both came in one stream.
         return True
-    if task.terminal or not order.of_this_turn(task, call):
+    if task.terminal or not is_current:
         return False
     if seen.timestamp is not None and task.timestamp is not None and seen.timestamp < task.timestamp - skew:
         return False
@@ -347,9 +332,10 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         return Effect(task)
     if order.changed_terminal(task, seen):
         _poison(ledger, task, task.terminal, seen.seq, reopened=True)
-    if seen.state in INTERRUPTED:
-        task.interrupted_seq, task.interrupted_in, task.resumed_seq = seen.seq, 0, 0
-    if not task.turn_seq or seen.state in TERMINAL:
+    turns.note_question(task, None, seen.state, seen.seq)
+    if seen.state != TaskState.SUBMITTED and not task.answers:
+        task.settled.setdefault(seen.state, seen.seq)
+    if not any(answer.taken_seq for answer in task.answers) or seen.state in TERMINAL:
         # After a new turn, a late delivery may bring a state of the last one.
         if seen.state not in task.first_seen:
             task.delivered[seen.state] = Delivered(seen.at, seen.timestamp)
