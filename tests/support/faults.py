@@ -19,6 +19,13 @@ def goes_back(case: Case) -> None:
     case.reads(SUBMITTED)
 
 
+def goes_back_in_a_new_turn(case: Case) -> None:
+    case.reads(INPUT)
+    case.shows(case.sends(case.task_id), SUBMITTED)
+    case.reads(WORKING)
+    case.reads(SUBMITTED)
+
+
 def is_used_though_poisoned(case: Case) -> None:
     case.reads(SUBMITTED)
     case.sends(case.task_id)
@@ -191,6 +198,7 @@ PHANTOM: Final = "phantom-terminal-state"
 Fault = Callable[[Case], None]
 FAULTS: Final[dict[Fault, set[str]]] = {
     goes_back: {"backward-transition"},
+    goes_back_in_a_new_turn: {"backward-transition"},
     is_used_though_poisoned: {"backward-transition", "poisoned-task-used"},
     is_lost_and_made_anew: {"task-lost", "task-id-reused", "backward-transition"},
     is_in_a_state_that_does_not_exist: {"unknown-state"},

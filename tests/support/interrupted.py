@@ -62,7 +62,7 @@ def case_of(seed: int, world: Whole) -> Case | None:
     """Legal lives that are broken off at some time; a task that is then alive is read, and its agent's card fetched.
 
     Nothing was canceled, and no stream of it is open: somebody would have to look, or would be told, what becomes of
-    it.
+    it. The read leaves when it can no longer be behind a push.
     """
     random = Random(seed)
     callers = play_all(random, world, until=random.uniform(20, 150))
@@ -80,6 +80,7 @@ def case_of(seed: int, world: Whole) -> Case | None:
     if not alive:
         return None
     case = Case(world, *random.choice(alive))
+    world.passes(world.engine.settings.clock_skew + 1)
     case.agent.show_card()
     case.reads(WORKING)
     return case
