@@ -141,10 +141,11 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     """Whether a subscription repeats what happened before it: some agents play the whole life to whoever subscribes.
 
     By its time stamp; where that says nothing, the events with which a subscription begins are old ones as long as they
-    would go back: 0.3 leaves it to the agent which of the missed events it plays. A snapshot is none of these.
+    would go back: 0.3 leaves it to the agent which of the missed events it plays. A snapshot is none of these, and an
+    end is news whatever the clock says.
     """
     call = seen.call
-    if seen.form != Form.UPDATE or call is None or call.method != Method.SUBSCRIBE_TO_TASK:
+    if seen.form != Form.UPDATE or call is None or call.method != Method.SUBSCRIBE_TO_TASK or seen.state in TERMINAL:
         return False
     if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
         return seen.timestamp < task.timestamp
@@ -154,7 +155,7 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
 def _plays_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
     within = turns.shown_in(task, call)
     is_at_first = within in ("", TaskState.SUBMITTED)
-    if seen.state in TERMINAL or within in TERMINAL:
+    if within in TERMINAL:
         return False
     if task.terminal:
         return task.terminal_seq < call.seq and (is_at_first or turns.plays_again(task, call))

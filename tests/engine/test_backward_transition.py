@@ -277,6 +277,14 @@ def test_a_subscription_that_shows_the_end_and_then_the_life_that_led_there() ->
     assert world.task().state == COMPLETED
 
 
+def test_an_end_by_a_clock_that_is_behind() -> None:
+    """Another replica, whose clock is another, tells the end to a new subscriber: it is one."""
+    world = World()
+    world.answers(world.leaves(Method.SEND_MESSAGE), WORKING, timestamp=100.0)
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), COMPLETED, timestamp=10.0)
+    assert not world.findings and world.task().state == COMPLETED
+
+
 def test_an_old_event_re_affirms_nothing() -> None:
     """What a subscription plays again was said before the card changed."""
     world = World()
