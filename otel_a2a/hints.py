@@ -64,24 +64,41 @@ _WORDS: Final = tuple(
             Reason.CAPABILITY,
             (
                 "capab",
-                "advertis",
-                "revoked",
+                r"advertis(ed|es)\b|advertising (the |this |its )?skill",
+                r"^(?!.*\b(access|certificate|consent|credential|grant|key|licen[cs]e|permission|session|token)s?\b).*revoked",
                 "discovery",
-                "agent ?card",
+                "agent[- ]?card",
+                "well-known",
                 r"\bcard[- ](fetch|refresh|chang|drop|lost|lacks|unavailable|unreachable|not found|no longer)",
-                r"\bskills?\b.*[- ](gone|missing|removed|withdrawn|dropped|disappeared|deprecated|no longer)",
+                r"\bcard[- ](re-?fetch|version|revision|hash|digest|mismatch|differs|(returned |answered )?[45]\d\d\b)",
+                r"\bskills?\b.*[- ](gone|missing|removed|withdrawn|dropped|disappeared|deprecated|retired|no longer)",
                 r"\bskills?\b.* not (offered|listed|found|available|supported|in)\b",
-                r"\b(no|without|lost|missing|removed|dropped|withdrew) (the |this |such )?skill",
+                r"\b(no|without|lost|missing|removed|dropped|withdrew|retired) (the |this |such )?skill",
+                r"\b(agent|streaming|push ?notifications?)\b.* no longer (support|offer)",
+                r"\b(streaming|push ?notifications?) (was |were |is |are )?(withdrawn|disabled|switched off)",
+                r"\b(dropped|withdrew|disabled) (streaming|push ?notifications?)\b",
+                r"\b(gone|missing|removed|withdrawn) from (the )?(registry|catalog)",
             ),
         ),
-        (Reason.STREAM_END, ("stream[- ]?(ended|end|closed)", "end of stream", r"\beof\b")),
+        (
+            Reason.STREAM_END,
+            (
+                r"\bstream[-_ ]?(ended|end|closed)\b",
+                r"\b(stream(ing)?|sse)( \w+){0,2} (end(s|ed)|closed|finished|terminated|exhausted|completed)\b",
+                r"\b(stream|sse)( \w+){0,2} (disconnected|cut|broken?|dropped|lost|reset|interrupted|aborted)\b",
+                "end of stream",
+                r"\beof\b",
+                "no more events",
+                r"\bstop(async)?iteration\b|\b(iterator|generator) (was )?(exhausted|finished)",
+            ),
+        ),
         (
             Reason.POLL_EMPTY,
             (
                 r"\b(empty|missing|missed)[- ]poll",
-                r"\bpoll(ing)?[- ](was |came back )?(empty|missing)",
-                r"\bpoll(ing)? (returned|brought|gave|had) (nothing|none|no )",
-                r"\bno (answer|result|response) (to|from|of) (a |the )?poll",
+                r"\bpoll(s|ing)?[- ](was |were |came back )?(empty|missing|missed)",
+                r"\b(poll\w*|get[_ ]?task|tasks/get) (returned|brought|gave|had) (an )?(nothing|none|null|empty|no )",
+                r"\bno (answer|result|response|status|task|update) (to|from|of|in) (a |the )?poll",
             ),
         ),
         (Reason.DEADLINE, ("deadline",)),
@@ -97,12 +114,24 @@ _WORDS: Final = tuple(
                 "unavailable",
                 r"\bhttp\b",
                 "server error",
+                r"\b(returned|answered|status) 5\d\d\b",
                 "no response",
                 "not respond",
+                r"\boffline\b",
+                r"\b(retries|attempts|polls) (reached|exceeded|exhausted|used up)",
+                r"\bgave up (waiting|polling)",
+                r"\bno (webhook|notification)|\b(webhook|notification) never",
             ),
         ),
         (Reason.USER, (r"(?<![a-z])users?(?![a-z])",)),
-        (Reason.SERVER, (r"(?<![a-z])server(?![a-z])",)),
+        (
+            Reason.SERVER,
+            (
+                r"^(the )?server$",
+                r"(?<![a-z])server[- ](said|says|told|reported|reports|confirmed|sent|state|status)",
+                r"\b(by|from|according to) (the |our )?server(?![a-z])",
+            ),
+        ),
     )
 )
 """What a text has to contain to give a reason; the first one counts. A skill's or a card's name alone gives none."""
@@ -110,5 +139,5 @@ _WORDS: Final = tuple(
 
 def reason_of(text: str) -> str:
     """The ``Reason`` that a text gives, or the empty string where it gives none that rules know."""
-    lowered = text.lower()
+    lowered = text.strip().lower()
     return next((reason for reason, words in _WORDS if words.search(lowered)), "")
