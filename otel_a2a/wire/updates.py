@@ -117,9 +117,14 @@ def _task(value: Mapping[str, Any], call: CallStarted | None, channel: str, form
         artifacts=tuple(parts.artifact_facts(item, dialect) for item in artifacts if isinstance(item, dict)),
         generation=integer(value.get("generation")) or None,
         has_message=bool(status.get("message")),
-        status_message_id=text(mapping(status, "message"), "messageId"),
+        status_message_id=_message_id(mapping(status, "message"), form),
         correlation=correlation.of_answer(value, call),
     )
+
+
+def _message_id(message: Mapping[str, Any], form: str) -> str:
+    """Messages of 0.1 have no ids: what two polls show word for word is one message, what two events say is two."""
+    return text(message, "messageId") or ("" if form == Form.UPDATE else parts.digest(parts.held_by(message)))
 
 
 def _artifact(value: Mapping[str, Any], call: CallStarted | None, channel: str) -> ArtifactSeen:

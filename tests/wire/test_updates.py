@@ -43,6 +43,17 @@ def test_a_task_is_a_snapshot_in_every_dialect(value: Any) -> None:
     assert seen.status_message_id == "m"
 
 
+def test_a_message_without_an_id_is_told_by_its_words() -> None:
+    """0.1: what two polls show word for word is one message; an event brings a message of its own."""
+    status = {"state": "working", "message": {"role": "agent", "parts": [{"type": "text", "text": "busy"}]}}
+    other = {"state": "working", "message": {"role": "agent", "parts": [{"type": "text", "text": "nearly done"}]}}
+    first, again, later = (
+        task({"id": "t", "sessionId": "c", "status": each}).status_message_id for each in (status, status, other)
+    )
+    assert first and first == again != later
+    assert task({"id": "t", "status": status, "final": False}, channel=Channel.STREAM).status_message_id == ""
+
+
 EVENT_1_0 = {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}
 EVENTS = [
     {"statusUpdate": EVENT_1_0},
