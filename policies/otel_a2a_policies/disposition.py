@@ -54,7 +54,8 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
     may hold hours. A reason that the application states stands for itself, and only where it states none is one looked
     for; a record of what the agent has said decides nothing. Abandoning a task is the way out that seed 002 gives, and
     so is to cancel one that is lost, poisoned, diverged or abandoned. Where the card is re-validated on every turn by
-    contract it may decide; under ``fenced`` a cancel after a change is free.
+    contract it may decide; under ``fenced`` a cancel after a change is free. Where the card is pinned (G11), what is
+    served or not moves nobody: only a stated reason counts.
     """
     task = view.task
     if task is None or not task.state or settings.card_per_turn:
@@ -86,7 +87,7 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
 
 def _is_fate(told: LocalDecision) -> bool:
     if told.decision == Decision.STATE:
-        return told.state in (TaskState.FAILED, TaskState.CANCELED)
+        return told.state in (TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED)
     return told.decision == Decision.ARTIFACT_DROPPED
 
 
@@ -100,6 +101,10 @@ def _done(told: LocalDecision) -> str:
 
 def _cause(told: LocalDecision | CallStarted, task: Task, view: View, settings: Settings) -> tuple[str, bool] | None:
     """What about the card came before, with nothing heard of the task since; and whether it is linked as its cause."""
+    if cards.is_agent_pinned(task.agent, settings) or (
+        isinstance(told, CallStarted) and cards.is_pinned(told, settings)
+    ):
+        return None
     discovery = _failed_discovery(task, next(iter(task.endpoints), ""), view)
     if discovery is not None:
         at, text = discovery.failure_at, f"a failed fetch of the agent's card ({discovery.reason})"
@@ -158,10 +163,12 @@ def cancel_after_card_failure(call: CallStarted, view: View, settings: Settings)
     given.
 
     A violation where the failure caused it (G9), else an improvement. A task that is lost, poisoned, diverged or
-    abandoned is canceled for that.
+    abandoned is canceled for that. Silent where the card is pinned (G11): nothing depends on its fetches.
     """
     task = view.task
     if call.method != Method.CANCEL_TASK or task is None or not task.is_live or task.is_given_up:
+        return
+    if cards.is_pinned(call, settings):
         return
     if call.hints is not None and call.hints.reason:
         return

@@ -223,6 +223,16 @@ def test_the_client_goes_on_polling() -> None:
     assert not world.rules()
 
 
+@legal(RULE)
+@pytest.mark.parametrize("by", ["the operator", "the application"])
+def test_where_the_card_is_pinned(by: str) -> None:
+    """Nothing depends on a fetch of it (G11)."""
+    world = running(pinned_cards=("agent.example",) if by == "the operator" else ())
+    world.card_fails(503)
+    world.cancel("t1", hints=Hints(pinned_card=by == "the application"))
+    assert not world.levels(RULE) and "card-decided-task-fate" not in world.rules()
+
+
 # --- late
 
 

@@ -34,7 +34,7 @@ def cancels(world: Whole, **request: Any) -> None:
 
 
 @fires(RULE)
-@pytest.mark.parametrize("state", [FAILED, CANCELED])
+@pytest.mark.parametrize("state", [FAILED, CANCELED, REJECTED])
 def test_a_state_recorded_with_a_capability_reason(state: str) -> None:
     """Seed 000, case 1: the skill is gone, and the task is booked as failed."""
     world = running()
@@ -203,6 +203,22 @@ def test_where_the_card_is_validated_on_every_turn_by_contract() -> None:
     world.card(**DROPPED)
     world.records(FAILED, "capability")
     assert not world.levels(RULE)
+
+
+@legal(RULE)
+@pytest.mark.parametrize("change", ["failure", "narrowing"])
+def test_where_the_card_is_pinned(change: str) -> None:
+    """What the agent serves moves nobody there (G11); a record that names the card as its reason counts still."""
+    world = running(pinned_cards=("*",))
+    if change == "failure":
+        world.card_fails(503)
+    else:
+        world.card(**DROPPED)
+    cancels(world)
+    world.records(FAILED)
+    assert not world.levels(RULE)
+    world.records(REJECTED, "capability")
+    assert world.levels(RULE) == ["violation"]
 
 
 @legal(RULE)
