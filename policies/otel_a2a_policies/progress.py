@@ -107,18 +107,21 @@ def _has_skipped_working(seen: TaskSeen, view: View, settings: Settings) -> bool
     """Whether the whole of the creating stream was seen and never showed the task working, nor did anything else.
 
     A message that names a context may be answered with a task that is older than what was seen here: there the task has
-    to be shown as submitted.
+    to be shown as submitted. So it has to be in 0.1, whose messages always name a task, but for the first message under
+    its id alone.
     """
     task, call = view.task, seen.call
-    if not settings.history_declared or call is None or seen.channel != Channel.STREAM or not call.creates:
+    if not settings.history_declared or call is None or seen.channel != Channel.STREAM or not call.is_send:
         return False
     if not cards.declares_history(view.agent, call):
         return False
+    is_new_for_sure = call.creates and not call.context_id
     if task is None:
-        return not call.context_id
-    if task.created_in != call.seq or TaskState.WORKING in task.first_seen:
+        return is_new_for_sure
+    began_in = task.created_seq if call.protocol_version == "0.1" else task.created_in
+    if began_in != call.seq or TaskState.WORKING in task.first_seen:
         return False
-    return not call.context_id or TaskState.SUBMITTED in task.first_seen
+    return is_new_for_sure or TaskState.SUBMITTED in task.first_seen
 
 
 @rule(

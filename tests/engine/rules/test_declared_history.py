@@ -54,6 +54,29 @@ def test_a_new_task_in_a_context() -> None:
     assert world.rules() == [ASKED]
 
 
+@fires(SKIPPED)
+@fires(ASKED)
+@pytest.mark.parametrize(("last", "rule"), [(INPUT, ASKED), (COMPLETED, SKIPPED)])
+def test_a_task_that_its_client_named(last: str, rule: str) -> None:
+    """0.1, the words of seed 001: its messages name their task, and the first one under an id creates it."""
+    world = declared()
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", context="c1", version="0.1")
+    world.streams(stream, SUBMITTED, last, task="t1")
+    assert world.rules() == [rule]
+
+
+@late(SKIPPED)
+@late(ASKED)
+@pytest.mark.parametrize("last", [INPUT, COMPLETED])
+def test_a_task_that_its_client_may_have_named_before(last: str) -> None:
+    """0.1: not shown as submitted, it may be older than what was seen; and the second message begins another turn."""
+    world = declared()
+    world.streams(world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", version="0.1"), last, task="t1")
+    again = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", version="0.1")
+    world.streams(again, SUBMITTED, last, task="t1")
+    assert not world.rules()
+
+
 @legal(SKIPPED)
 @legal(ASKED)
 @pytest.mark.parametrize("last", [INPUT, COMPLETED])
