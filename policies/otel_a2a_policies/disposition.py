@@ -52,10 +52,11 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
 
     A cause without a link is information, and so is one that is further back than ``card_failure_window``: one trace
     may hold hours. A reason that the application states stands for itself, and only where it states none is one looked
-    for; a record of what the agent has said decides nothing. Abandoning a task is the way out that seed 002 gives, and
-    so is to cancel one that is lost, poisoned, diverged or abandoned. Where the card is re-validated on every turn by
-    contract it may decide; under ``fenced`` a cancel after a change is free. Where the card is pinned (G11), what is
-    served or not moves nobody: only a stated reason counts.
+    for; but an agent that is said not to be reached, though nobody has tried for the task, was not reached for its card
+    (seed 004). A record of what the agent has said decides nothing. Abandoning a task is the way out that seed 002
+    gives, and so is to cancel one that is lost, poisoned, diverged or abandoned. Where the card is re-validated on
+    every turn by contract it may decide; under ``fenced`` a cancel after a change is free. Where the card is pinned
+    (G11), what is served or not moves nobody: only a stated reason counts.
     """
     task = view.task
     if task is None or not task.state or settings.card_per_turn:
@@ -66,7 +67,9 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
         if told.reason == Reason.CAPABILITY and _is_fate(told) and not _is_keyed_by_skill(told, settings):
             yield _fate(task, told.state, f"was {_done(told)} by the client because of the agent's card")
             return
-        if told.decision != Decision.STATE or told.state not in TERMINAL or told.reason:
+        if told.decision != Decision.STATE or told.state not in TERMINAL:
+            return
+        if told.reason and not _is_hearsay(told, task):
             return
         what = f"was recorded as {told.state} by the client"
     else:
@@ -82,7 +85,16 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
     cause = _cause(told, task, view, settings)
     if cause:
         text, linked = cause
-        yield _fate(task, "", f"{what} after {text}", None if linked else Level.INFORMATION)
+        if linked or isinstance(told, CallStarted) or not told.reason:
+            yield _fate(task, "", f"{what} after {text}", None if linked else Level.INFORMATION)
+
+
+def _is_hearsay(told: LocalDecision, task: Task) -> bool:
+    """Whether the application blames the transport where no call about the task went unanswered, no stream of it broke,
+    and no webhook is waited for."""
+    was_tried = task.asked_at > task.read_at or task.pushed
+    last_try = max(task.message_seq, task.cancel_seq, task.ended_stream_seq)
+    return told.declared and told.reason == Reason.TRANSPORT and not was_tried and last_try <= task.answered_seq
 
 
 def _is_fate(told: LocalDecision) -> bool:

@@ -86,6 +86,15 @@ def test_a_record_that_a_failed_fetch_caused() -> None:
 
 
 @fires(RULE)
+def test_an_agent_that_was_not_reached_for_its_card_alone() -> None:
+    """Seed 004: a card's 503 is taken for the task's, though nobody has asked about the task."""
+    world = running()
+    world.card_fails(503)
+    world.records(FAILED, "transport")
+    assert world.levels(RULE) == ["violation"]
+
+
+@fires(RULE)
 @pytest.mark.parametrize("act", ["cancel", "record"])
 def test_what_a_narrowing_change_caused(act: str) -> None:
     """The card lost a skill, and the task is ended for it."""
@@ -139,12 +148,47 @@ def test_a_cancel_after_the_task_was_heard_of(change: str) -> None:
 
 
 @legal(RULE)
-@pytest.mark.parametrize("reason", ["transport", "deadline", "server", "user", "poll-empty", "stream-end"])
+@pytest.mark.parametrize("reason", ["deadline", "server", "user", "poll-empty", "stream-end"])
 def test_a_stated_reason_stands_for_itself(reason: str) -> None:
-    """Seed 000: on timeout, mark it failed with a transport reason; the card's outage is the same outage."""
+    """Whatever became of the card, it is another reason."""
     world = running()
     world.card_fails("ConnectError")
     world.records(FAILED, reason)
+    assert not world.levels(RULE)
+
+
+@legal(RULE)
+@pytest.mark.parametrize("tried", ["read", "message", "cancel", "stream", "webhook"])
+def test_a_task_that_was_not_reached_either(tried: str) -> None:
+    """Seed 000: on timeout, mark it failed with a transport reason; the card's outage is the same outage."""
+    world = running()
+    if tried == "read":
+        world.fails(world.leaves(Method.GET_TASK, "t1"), "ReadTimeout", from_agent=False)
+    elif tried == "message":
+        world.fails(
+            world.leaves(Method.SEND_MESSAGE, "t1", sent=message("more", "m2")), "ReadTimeout", from_agent=False
+        )
+    elif tried == "cancel":
+        world.fails(world.leaves(Method.CANCEL_TASK, "t1"), "ReadTimeout", from_agent=False)
+    elif tried == "stream":
+        stream = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+        world.streams(stream, WORKING)
+        world.ends(stream, "ReadError")
+    else:
+        world.leaves(Method.CREATE_PUSH_CONFIG, "t1", push=True)
+    world.card_fails("ConnectError")
+    world.records(FAILED, "transport")
+    assert not world.levels(RULE)
+
+
+@legal(RULE)
+def test_a_transport_failure_long_after_that_of_the_card() -> None:
+    """Nothing links the two; and what a hook noticed is a timeout of its library."""
+    world = running()
+    world.card_fails("ConnectError")
+    world.records(FAILED, "transport", declared=False)
+    world.passes(3)
+    world.records(FAILED, "transport")
     assert not world.levels(RULE)
 
 
