@@ -83,9 +83,19 @@ def _wrong_settings(where: str, settings: object, readers: Mapping[str, Reader])
 
 def _sentence(error: Any) -> str:
     path = [str(part) for part in error["loc"]]
-    if error["type"] == "extra_forbidden":
-        return f"{'.'.join(path)}: is not known; known are {', '.join(_fields_beside(path))}"
-    return f"{'.'.join(path)}: {error['msg']}, not {error['input']!r}"
+    place, kind, given = ".".join(path), error["type"], error["input"]
+    if kind == "extra_forbidden":
+        return f"{place}: is not known; known are {', '.join(_fields_beside(path))}"
+    if kind == "missing":
+        return f"{place}: is required, and missing"
+    if kind == "model_type":
+        return f"{place}: must be a table of {', '.join(_fields_beside([*path, '']))}, not {given!r}"
+    if kind == "dict_type":
+        return f"{place}: must be a table, not {given!r}"
+    if kind == "list_type":
+        tables = " of tables, [[agents]]" if path == ["agents"] else ""
+        return f"{place}: must be a list{tables}, not {given!r}"
+    return f"{place}: {error['msg']}, not {given!r}"
 
 
 def _fields_beside(path: list[str]) -> list[str]:

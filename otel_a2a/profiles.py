@@ -86,7 +86,7 @@ def _chain(name: str) -> list[dict[str, Any]]:
     """The documents that make up a profile, the most general first."""
     documents: list[dict[str, Any]] = []
     seen: list[str] = []
-    directory = Path()
+    directory, extending = Path(), ""
     while name != "default":
         if name in BUILT_IN:
             where = name
@@ -96,11 +96,12 @@ def _chain(name: str) -> list[dict[str, Any]]:
         else:
             path = directory / _expanded(name)
             where, directory = os.path.normpath(path), path.parent
-            document = _read(path)
+            document = _read(path, extending)
         if where in seen:
             raise ValueError(f"{where}: extends: goes in a circle: {' → '.join((*seen, where))}")
         seen.append(where)
         documents.insert(0, document)
+        extending = f"{where}: extends: "
         name = document.get("extends", "default")
     return documents
 
@@ -112,18 +113,19 @@ def _expanded(name: str) -> Path:
         raise ValueError(f"{name}: cannot be read: {error}") from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, extending: str) -> dict[str, Any]:
+    """The checked document at ``path``. ``extending``: who asks for it, to stand before what is wrong with it."""
     try:
         document: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file, and built in are {', '.join(BUILT_IN)}") from None
+        raise ValueError(f"{extending}{path}: there is no such file, and built in are {', '.join(BUILT_IN)}") from None
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ValueError(f"{extending}{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        raise ValueError(f"{path}: is not TOML: {error}") from None
+        raise ValueError(f"{extending}{path}: is not TOML: {error}") from None
     from otel_a2a.profile_schema import check
 
-    check(document, str(path))
+    check(document, f"{extending}{path}")
     return document
 
 

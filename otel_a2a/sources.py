@@ -68,6 +68,7 @@ def effective(environ: Mapping[str, str], **keywords: object) -> Effective:
     present = {name: text for name, text in environ.items() if text.strip()}
     for name in given.keys() - set(KEYWORDS):
         problems.append(f"the argument {name!r} is not known and is passed over; known are {', '.join(KEYWORDS)}")
+    problems += _unknown_variables(present)
 
     profile, profile_origin = _profile(given, present, problems)
     values: dict[str, Any] = {"profile": profile.name}
@@ -106,10 +107,12 @@ def for_rules(chosen: Effective, names: Collection[str]) -> Effective:
     is most likely misspelt.
     """
     problems = list(chosen.problems)
-    globs = {line.rule: origin for line, origin in zip(chosen.settings.policy, chosen.line_origins, strict=True)}
-    for glob, origin in globs.items():
+    origin = f"profile {chosen.settings.profile}"
+    globs = dict.fromkeys(chosen.only or (), f"only, {origin}")
+    globs |= {line.rule: origin for line, origin in zip(chosen.settings.policy, chosen.line_origins, strict=True)}
+    for glob, source in globs.items():
         if glob != "*" and not any(fnmatchcase(name, glob) for name in names):
-            problems.append(f"{glob!r} ({origin}) names no rule; loaded are {', '.join(sorted(names)) or 'none'}")
+            problems.append(f"{glob!r} ({source}) names no rule; loaded are {', '.join(sorted(names)) or 'none'}")
     others: list[ActionRule] = []
     if chosen.only is not None:
         others = [
@@ -117,7 +120,6 @@ def for_rules(chosen: Effective, names: Collection[str]) -> Effective:
             for name in names
             if not any(fnmatchcase(name, glob) for glob in chosen.only)
         ]
-    origin = f"profile {chosen.settings.profile}"
     return dataclasses.replace(
         chosen,
         settings=dataclasses.replace(chosen.settings, policy=(*others, *chosen.settings.policy)),
@@ -160,6 +162,18 @@ def as_text(value: object) -> str:
 def variable(field: str) -> str:
     """The environment variable of a setting."""
     return PREFIX + field.upper()
+
+
+def _unknown_variables(present: Iterable[str]) -> list[str]:
+    """A sentence for each of our variables that there is not: a ``raise`` that is misspelt would protect nobody."""
+    known = [variable(name) for name in KEYWORDS]
+    in_files = {variable(name): name for name in FILE_ONLY}
+    return [
+        f"{name} is not known and is passed over; "
+        + (f"only a policy file sets {in_files[name]}" if name in in_files else f"known are {', '.join(known)}")
+        for name in present
+        if name.startswith(PREFIX) and name not in known
+    ]
 
 
 def _value(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import otel_a2a_policies
 from otel_a2a import environment_variables
 from otel_a2a.config import ActionRule, Settings
 from otel_a2a.engine.findings import Level, Strictness
@@ -18,6 +19,7 @@ from otel_a2a.parsing import AT_AGENTS, FILE_ONLY, READERS, Refused, read_boolea
 from otel_a2a.sources import KEYWORD, KEYWORDS, effective, for_rules, sdk_is_disabled, unknown_names
 
 RULES = ("backward-transition", "task-lost", "terminal-task-reused")
+ALL_RULES = tuple(rule.name for rule in otel_a2a_policies.RULES)
 GOOD: dict[str, tuple[str, object]] = {
     "strictness": ("log", Strictness.LOG),
     "raise_on": ("information", Level.INFORMATION),
@@ -254,6 +256,20 @@ def test_an_unknown_keyword_is_a_problem_and_no_error() -> None:
     assert all(name in problem for name in KEYWORDS)
 
 
+def test_an_unknown_variable_is_a_problem() -> None:
+    """A misspelt variable of ours is told with the ones that there are; one of somebody else's is not ours to tell."""
+    chosen = effective({"OTEL_PYTHON_A2A_STRICTNES": "raise", "OTEL_PYTHON_A2B_X": "1", "OTEL_SERVICE_NAME": "x"})
+    [problem] = chosen.problems
+    assert problem.startswith("OTEL_PYTHON_A2A_STRICTNES is not known and is passed over; known are ")
+    assert all(_variable(name) in problem for name in KEYWORDS)
+
+
+def test_a_variable_for_what_only_a_file_sets_is_a_problem() -> None:
+    """The message says where it can be set."""
+    [problem] = effective({"OTEL_PYTHON_A2A_FENCED": "true"}).problems
+    assert problem == "OTEL_PYTHON_A2A_FENCED is not known and is passed over; only a policy file sets fenced"
+
+
 def test_a_glob_that_names_no_rule_is_a_problem() -> None:
     """A misspelt rule is told, with the rules that there are; one that is spelt right is not."""
     chosen = for_rules(effective({"OTEL_PYTHON_A2A_RULES": "task-*=log,bckward=raise"}), RULES)
@@ -262,9 +278,17 @@ def test_a_glob_that_names_no_rule_is_a_problem() -> None:
     assert all(name in problem for name in RULES)
 
 
+def test_only_what_is_no_rule_is_a_problem(tmp_path: Path) -> None:
+    """A file that judges by a misspelt rule alone would judge nothing, and nobody would know."""
+    path = tmp_path / "mine.toml"
+    path.write_text('only = ["terminall-*", "task-*"]', "utf-8")
+    [problem] = for_rules(effective({}, profile=str(path)), RULES).problems
+    assert problem.startswith(f"'terminall-*' (only, profile {path}) names no rule; ")
+
+
 def test_a_profile_that_judges_by_few_rules_switches_the_others_off() -> None:
     """``only`` leaves its rules at the strictness in force, also one set by agent, and switches off the rest."""
-    chosen = for_rules(effective({"OTEL_PYTHON_A2A_AGENTS": "h=raise"}, profile="spec"), RULES)
+    chosen = for_rules(effective({"OTEL_PYTHON_A2A_AGENTS": "h=raise"}, profile="spec"), ALL_RULES)
     policy = Policy(chosen.settings)
     assert policy.action("terminal-task-reused", "h") is Strictness.RAISE
     assert policy.action("terminal-task-reused", "other") is Strictness.ANNOTATE

@@ -158,15 +158,20 @@ def test_a_file_adds_to_what_it_extends(tmp_path: Path) -> None:
         ("[settings]\nmax_taks = 1", "settings.max_taks", "max_tasks"),
         ('[rules.task-lost]\nlevel = "error"', "rules.task-lost.level", "'information', 'improvement' or 'violation'"),
         ('[rules.task-lost]\nacton = "log"', "rules.task-lost.acton", "level, action"),
-        ('[[agents]]\naction = "log"', "agents.0.host", "required"),
+        ('[[agents]]\naction = "log"', "agents.0.host", "is required"),
+        ('[agents]\nhost = "h"', "agents", "[[agents]]"),
+        ('only = "task-*"', "only", "must be a list"),
+        ('[rules]\ntask-lost = "raise"', "rules.task-lost", "a table of level, action"),
+        ('agents = ["h"]', "agents.0", "a table of host, action, settings, rules"),
+        ('[[agents]]\nhost = "h"\nrules.x = 1', "agents.0.rules.x", "a table of level, action"),
         ('[[agents]]\nhost = "h"\nrule = 1', "agents.0.rule", "host, action, settings, rules"),
         ("[rule.x]", "rule", "extends, only, requires, settings, rules, agents"),
-        ('settings = "x"', "settings", "dictionary"),
+        ('settings = "x"', "settings", "must be a table"),
         ("extends = 1", "extends", "string"),
         ('requires = ["deadline"]', "requires", "task_deadline"),
         ('[[agents]]\nhost = "h"\nsettings = { pinned = 1 }', "agents.0.settings.pinned", "true, false"),
         ('[[agents]]\nhost = "h"\n[agents.settings]\nmax_tasks = 1', "agents.0.settings.max_tasks", "task_deadline"),
-        ('[[agents]]\nhost = "h"\nsettings = 1', "agents.0.settings", "dictionary"),
+        ('[[agents]]\nhost = "h"\nsettings = 1', "agents.0.settings", "must be a table"),
         ("[settings]\npinned = true", "settings.pinned", "pinned_cards"),
         ('[settings]\npropagate = ["yes"]', "settings.propagate", "true, false, or a list of hosts"),
     ],
@@ -237,6 +242,19 @@ def test_settings_at_agents(tmp_path: Path) -> None:
     assert chosen.origins["agents"] == f"profile {mine}"
     assert chosen.settings.task_deadline == 9.0
     assert Policy(chosen.settings).action("task-lost", "quiet") is Strictness.OFF
+
+
+@pytest.mark.parametrize(
+    ("base", "told"), [("", "there is no such file"), ("[rules", "is not TOML"), ("mood = 1", "mood: is not known")]
+)
+def test_what_is_wrong_with_a_file_that_is_extended(tmp_path: Path, base: str, told: str) -> None:
+    """The message names the file that extends it, by which key, and the file that is wrong."""
+    if base:
+        _write(tmp_path, "base.toml", base)
+    mine = _write(tmp_path, "mine.toml", 'extends = "base.toml"')
+    with pytest.raises(ValueError, match=r"mine\.toml: extends: \S+base\.toml: ") as caught:
+        profiles.load(mine)
+    assert told in str(caught.value)
 
 
 def test_a_circle_is_an_error(tmp_path: Path) -> None:
