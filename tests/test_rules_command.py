@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from otel_a2a.cli import main
+from otel_a2a.engine.findings import Strictness
 from otel_a2a.engine.rules import Rule
+from otel_a2a.engine.strictness import Policy
+from otel_a2a.sources import effective
 from otel_a2a_policies import RULES
 
 
@@ -56,6 +61,23 @@ def test_one_rule_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert needed in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("place", "elsewhere"),
+    [("in a policy file:", Strictness.OFF), ("at one agent, in a policy file:", Strictness.ANNOTATE)],
+)
+def test_how_to_switch_off_can_be_pasted(
+    place: str, elsewhere: Strictness, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What is shown for a policy file is one, and does it: everywhere, or at that agent alone."""
+    lines = iter(_asked(capsys, "task-lost").splitlines())
+    assert any(line.strip() == place for line in lines)
+    file = tmp_path / "mine.toml"
+    file.write_text("\n".join(itertools.takewhile(lambda line: line.startswith("    "), lines)), "utf-8")
+    policy = Policy(effective({}, profile=str(file)).settings)
+    assert policy.action("task-lost", "a.partner.example") is Strictness.OFF
+    assert policy.action("task-lost", "elsewhere") is elsewhere
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

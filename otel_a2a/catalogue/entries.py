@@ -148,7 +148,7 @@ def plain(entry: Entry) -> dict[str, Any]:
         "settings": dict(entry.settings),
         "switch_off": {
             "everywhere": f'OTEL_PYTHON_A2A_RULES="{rule.name}=off"',
-            "at_one_agent": f'[agents.rules."{rule.name}"] action = "off"',
+            "at_one_agent": f'[agents.rules."{rule.name}"]\naction = "off"',
             "in_one_place": f'suppress_policy("{rule.name}")',
         },
         "profiles": {name: list(differs) for name, differs in entry.profiles.items()},

@@ -127,9 +127,15 @@ def _told(entry: Entry) -> Iterator[Line]:
     yield from _part(
         "Off",
         f'everywhere: OTEL_PYTHON_A2A_RULES="{rule.name}=off"',
-        f'in a policy file: [rules."{rule.name}"] action = "off"',
-        f'at one agent: [agents.rules."{rule.name}"] action = "off", below [[agents]] host = "…"',
         f'for one call: with suppress_policy("{rule.name}"):',
+        "in a policy file:",
+        f'  [rules."{rule.name}"]',
+        '  action = "off"',
+        "at one agent, in a policy file:",
+        "  [[agents]]",
+        '  host = "*.partner.example"',
+        f'  [agents.rules."{rule.name}"]',
+        '  action = "off"',
     )
 
 
