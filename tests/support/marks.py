@@ -5,7 +5,8 @@
     @legal("task-lost")         traffic that resembles that, and in which it must find nothing
     @late("task-lost")          an observer that started late, and does not accuse where it cannot know
 
-``tests/engine/test_rules_are_tested.py`` checks that every rule has all three.
+``tests/engine/test_rules_are_tested.py`` checks that every rule has all three, ``tests/engine/conftest.py`` that a test
+marked so shows it fire.
 """
 
 from __future__ import annotations
