@@ -36,12 +36,12 @@ def hints(
         reason: why a task is canceled: ``user``, ``deadline``, ``capability``, or text.
     """
     given: dict[str, Any] = {
-        "skill": skill,
+        "skill": None if skill is None else str(skill),
         "expected_duration": expected_duration,
-        "retry_of": retry_of,
+        "retry_of": None if retry_of is None else str(retry_of),
         "side_effect": side_effect,
         "pinned_card": pinned_card,
-        "reason": None if reason is None else reason_of(reason) or reason.strip(),
+        "reason": None if reason is None else reason_of(reason) or str(reason).strip(),
     }
     token = _hints.set(
         replace(_hints.get() or Hints(), **{name: value for name, value in given.items() if value is not None})
@@ -137,7 +137,10 @@ _WORDS: Final = tuple(
 """What a text has to contain to give a reason; the first one counts. A skill's or a card's name alone gives none."""
 
 
-def reason_of(text: str) -> str:
-    """The ``Reason`` that a text gives, or the empty string where it gives none that rules know."""
-    lowered = text.strip().lower()
+def reason_of(text: object) -> str:
+    """The ``Reason`` that a text gives, or the empty string where it gives none that rules know.
+
+    An exception is as good as its text: what an application has at hand where it gives something up.
+    """
+    lowered = str(text).strip().lower()
     return next((reason for reason, words in _WORDS if words.search(lowered)), "")

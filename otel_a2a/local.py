@@ -113,7 +113,7 @@ def expect_state(task_id: str, state: str, *, within: float, agent: str = "", te
     if engine is None:
         return ()
     expected = StateExpected(
-        task_id=task_id, state=_state(state), within=within, endpoint=_endpoint(agent), tenant=tenant
+        task_id=_text(task_id), state=_state(state), within=within, endpoint=_endpoint(agent), tenant=_text(tenant)
     )
     return _told(engine, expected)
 
@@ -162,11 +162,12 @@ def check(
                 tenant=tenant,
             )
         )
+    task_id = _text(task_id)
     endpoint = _endpoint(agent) or engine.endpoint_of(task_id)
     address, port = urls.server(endpoint)
     hinted = current_hints()
     if reason:
-        hinted = replace(hinted or Hints(), reason=reason_of(reason) or reason.strip())
+        hinted = replace(hinted or Hints(), reason=reason_of(reason) or str(reason).strip())
     return engine.ask(
         CallStarted(
             method=_REQUESTS[action],
@@ -175,9 +176,9 @@ def check(
             endpoint=endpoint,
             server_address=address,
             server_port=port,
-            tenant=tenant,
+            tenant=_text(tenant),
             task_id="" if action == "create" else task_id,
-            context_id=context_id,
+            context_id=_text(context_id),
             hints=hinted,
         )
     )
@@ -222,18 +223,27 @@ def _decide(decision: str, **told: Any) -> tuple[Finding, ...]:
 
 
 def _decision(
-    decision: str, *, agent: str = "", state: str = "", reason: str = "", card_url: str = "", **told: Any
+    decision: str,
+    *,
+    agent: str = "",
+    state: str = "",
+    reason: str = "",
+    card_url: str = "",
+    card_age: float = 0.0,
+    **told: str,
 ) -> LocalDecision:
     span = trace.get_current_span()
+    texts: dict[str, Any] = {name: _text(value) for name, value in told.items()}
     return LocalDecision(
         decision=decision,
         endpoint=_endpoint(agent),
         state=_state(state),
         reason=reason_of(reason),
-        card_url=urls.fetch_url(card_url) if card_url else "",
+        card_url=urls.fetch_url(str(card_url)) if card_url else "",
+        card_age=card_age,
         span=reference(span),
         is_traced=span.get_span_context().is_valid,
-        **told,
+        **texts,
     )
 
 
@@ -248,8 +258,13 @@ def _state(state: str) -> str:
     return states.normalise(state)[0] or ""
 
 
-def _endpoint(agent: str) -> str:
-    return urls.endpoint(agent) if agent else ""
+def _endpoint(agent: object) -> str:
+    return urls.endpoint(str(agent)) if agent else ""
+
+
+def _text(value: object) -> str:
+    """Ids and URLs often come as objects of their own: a ``UUID``, an ``httpx.URL``."""
+    return "" if value is None else str(value)
 
 
 __all__ = [

@@ -78,6 +78,14 @@ def test_what_an_application_logs_gives_a_reason(text: str, reason: str) -> None
     assert reason_of(text) == reason
 
 
+@pytest.mark.parametrize(
+    ("given", "reason"), [(TimeoutError("timed out"), Reason.TRANSPORT), (None, ""), (503, ""), (b"user", Reason.USER)]
+)
+def test_what_is_no_text_is_read_as_one(given: object, reason: str) -> None:
+    """Whoever gives a task up often has an exception at hand; nothing that is given here raises one of ours."""
+    assert reason_of(given) == reason
+
+
 def test_any_reason_is_one() -> None:
     """A text that gives none that rules know is kept: the application did say why."""
     with hints(reason=" order changed "):

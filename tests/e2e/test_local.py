@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -89,6 +90,37 @@ def test_check_asks_without_acting(telemetry: Telemetry) -> None:
         with pytest.raises(ValueError, match="create, send, read"):
             local.check("explode")
     assert telemetry.findings() == []
+
+
+def test_what_an_application_has_at_hand_is_taken(telemetry: Telemetry) -> None:
+    """Ids and URLs may be objects, and a reason the exception that was caught: judged as their texts are."""
+    agent = ScriptedAgent(lambda method, params: {"task": task(str(TASK), "WORKING")})
+    with serve(agent.app) as base, telemetry.instrumented(), httpx.Client() as client:
+        call(client, base, "SendMessage", send("x", "m1"))
+        at_hand: dict[str, Any] = {"reason": TimeoutError("timed out"), "agent": httpx.URL(f"{base}/rpc")}
+        found = local.task_state(TASK, "failed", **at_hand)
+    assert [(each.rule, each.level.value, each.task_id) for each in found] == [
+        ("phantom-terminal-state", "improvement", str(TASK)),
+    ]
+
+
+TASK: Any = UUID("6f0d3c2e-8a53-4b0b-9d6b-6f1f5d1c7a10")
+
+
+@pytest.mark.parametrize("odd", [None, 5, [], {}, object(), b"x", "\ud800", float("nan")], ids=repr)
+def test_nothing_that_an_application_says_raises(odd: Any, telemetry: Telemetry) -> None:
+    """What cannot be meant is passed over: an error here would hit the application where it handles its own."""
+    with telemetry.instrumented(strictness="raise"), local.hints(skill=odd, retry_of=odd, reason=odd):
+        local.task_state(odd, odd, reason=odd, agent=odd, tenant=odd)
+        local.artifact_dropped(odd, odd, reason=odd)
+        local.artifact_merged(odd, odd, from_task=odd)
+        local.task_abandoned(odd)
+        local.card_rejected(odd)
+        local.card_from_cache(odd)
+        local.expect_state(odd, odd, within=1.0)
+        for action in ("create", "send", "read", "cancel", "record", "drop", "merge"):
+            local.check(action, task_id=odd, agent=odd, state=odd, reason=odd, artifact_id=odd)
+    assert not telemetry.metric("otel_a2a.internal.errors")
 
 
 async def test_hints_reach_asynchronous_calls(telemetry: Telemetry) -> None:
