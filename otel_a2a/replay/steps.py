@@ -5,12 +5,26 @@ from __future__ import annotations
 
 import json
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from otel_a2a.observations import STATES
+from otel_a2a.wire import states
 
 Seconds = Annotated[float, Field(ge=0)]
 HeaderValue = str | int | float
+
+
+def _known(state: str) -> str:
+    if states.normalise(state)[0] is None:
+        words = (each.removeprefix("TASK_STATE_").lower().replace("_", "-") for each in sorted(STATES))
+        raise ValueError(f"{state!r} is no state of a task; states are {', '.join(words)}")
+    return state
+
+
+State = Annotated[str, AfterValidator(_known)]
+"""Any spelling of an A2A task state."""
 
 
 class Part(BaseModel):
@@ -46,6 +60,13 @@ class _Content(Part):
 _OF_THE_TRANSFER: Final = frozenset(("content-length", "content-encoding", "transfer-encoding"))
 
 
+def _read(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise ValueError(f"is no URL: {error}") from None
+
+
 class Request(_Content):
     """What leaves."""
 
@@ -55,10 +76,9 @@ class Request(_Content):
     @field_validator("url")
     @classmethod
     def _can_be_read(cls, url: str) -> str:
-        try:
-            urlsplit(url)
-        except ValueError as error:
-            raise ValueError(f"is no URL: {error}") from None
+        # Nothing would be recognised in a call to anywhere else, and nothing found.
+        if _read(url).scheme not in ("http", "https") or not _read(url).hostname:
+            raise ValueError(f"must be a whole URL of http or https, not {url!r}")
         return url
 
     def header_fields(self) -> dict[str, str]:
@@ -161,9 +181,15 @@ class SseStep(_CallStep):
 
 
 class Delivery(Request):
-    """What a webhook receives."""
+    """What a webhook receives. Its URL may be the path alone, which is what a server sees."""
 
     method: Annotated[str, Field(min_length=1)] = "POST"
+
+    @field_validator("url")
+    @classmethod
+    def _can_be_read(cls, url: str) -> str:
+        _read(url)
+        return url
 
 
 class PushStep(_Step):
@@ -197,7 +223,7 @@ class SetTaskState(_TaskStep):
     """The application records a task's state by itself."""
 
     action: Literal["set_task_state"]
-    state: str
+    state: State
 
 
 class DropArtifact(_TaskStep):
@@ -225,7 +251,7 @@ class ExpectState(_TaskStep):
     """The application expects a task to be in a state soon."""
 
     action: Literal["expect_state"]
-    state: str
+    state: State
     within_s: Seconds
 
 

@@ -17,6 +17,7 @@ from tests.replay.scripts import get, script, stream, update
 CARD = {"method": "GET", "url": "https://agent.example/.well-known/agent-card.json"}
 ANSWERED = {"step": 0, "t": 0, "type": "http", "request": CARD, "response": {"status": 200}}
 STREAMED = {"step": 0, "t": 0, "type": "sse", "request": CARD, "response": {"events": [{"t": 1, "data": 1}]}}
+RECORDED = {"step": 0, "t": 0, "type": "local", "action": "set_task_state", "task_id": "t-1", "state": "failed"}
 
 
 def written(folder: Path, document: Any) -> Path:
@@ -103,6 +104,16 @@ def test_further_keys_are_passed_over(tmp_path: Path) -> None:
             {"exchanges": [{**ANSWERED, "request": {"method": "GET", "url": "http://[::1"}}]},
             ["exchanges[0].request.url: is no URL: Invalid IPv6 URL"],
             id="no-url",
+        ),
+        pytest.param(
+            {"exchanges": [{**ANSWERED, "request": {"method": "GET", "url": "agent.example/a2a"}}]},
+            ["exchanges[0].request.url: must be a whole URL of http or https, not 'agent.example/a2a'"],
+            id="part-of-a-url",
+        ),
+        pytest.param(
+            {"exchanges": [{**RECORDED, "state": "cancelled?"}]},
+            ["exchanges[0].state: 'cancelled?' is no state of a task; states are auth-required, canceled, completed"],
+            id="no-state",
         ),
         pytest.param(
             {"exchanges": [{**ANSWERED, "response": {}}]},
