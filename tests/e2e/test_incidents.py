@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The incidents of the seeds, each with a real server and a real client: found, prevented where it can be, and silent
-where the client does what the seed prescribes. Seed 002's is in ``test_resurrection``.
+where the client does what the seed prescribes; in the profile ``default`` where a test names no other. Seed 002's is in
+``test_resurrection``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from otel_a2a import (
     TaskContinuationBlockedError,
     TaskResurrectionError,
     local,
+    semconv,
 )
 from tests.support.agents import send, task
 from tests.support.incidents import PUSH, accepting, lives, running
@@ -22,6 +24,30 @@ from tests.support.telemetry import Telemetry
 
 # --- seed 000, 1: a skill leaves the card, and the client books the task as failed
 # -------------------------------------
+
+
+def test_two_ends_of_one_task(telemetry: Telemetry) -> None:
+    """As it happened, in ``default``: a refused call, a failure booked for the card, a part taken for the whole, and
+    the agent's own end after that."""
+    part = [{"artifactId": "a-1", "parts": [{"text": "half"}]}]
+
+    def answer(method: str, params: dict[str, Any]) -> Any:
+        if method == "SubscribeToTask":
+            return {"error": {"code": -32601, "message": "Method not found"}}
+        if method == "SendMessage":
+            return {"task": task("t-1", "WORKING", artifacts=part)}
+        return task("t-1", "COMPLETED", artifacts=part)
+
+    with running(answer, telemetry) as app:
+        app.call("SendMessage", send("export", "m1"))
+        app.redeploy(skills=())
+        app.fetch_card()
+        app.call("SubscribeToTask", {"id": "t-1"})
+        local.task_state("t-1", "failed", reason="skill artifact.export is no longer advertised")
+        app.call("GetTask", {"id": "t-1"})
+    assert {rule for rule, _ in telemetry.findings()} == {"card-decided-task-fate", "phantom-terminal-state"}
+    told = {event.attributes[semconv.SECURITY_RULE_NAME] for event in telemetry.events()}
+    assert {"card-revision-changed", "live-operation-refused", "artifacts-partial-unverified"} <= told
 
 
 def test_a_task_is_not_failed_because_its_skill_left_the_card(telemetry: Telemetry) -> None:
@@ -145,9 +171,26 @@ def test_a_webhook_on_a_card_that_was_fetched_long_ago(telemetry: Telemetry) -> 
     settings = {"strictness": "raise", "profile": "version-fenced", "webhook_card_window": 0.0}
     with running(accepting(), telemetry, **settings) as app:
         app.call("SendMessage", send("long", "m1"))
-        with pytest.raises(AgentCardStalenessError):
+        with pytest.raises(AgentCardStalenessError) as stopped:
             app.call("CreateTaskPushNotificationConfig", {"taskId": "t-1", **PUSH})
+    assert [each.rule for each in stopped.value.findings] == ["webhook-from-stale-card"]
     assert app.agent.methods() == ["SendMessage"]
+
+
+def test_a_webhook_that_nobody_calls(telemetry: Telemetry) -> None:
+    """As it happened, in ``default``: the registration on the memoized card is told when it is made, the failure that
+    was inferred from the silence when it is booked, and that it was none when a read shows the agent's own end."""
+    with running(accepting(), telemetry, webhook_card_window=0.0) as app:
+        app.call("SendMessage", send("long", "m1"))
+        app.redeploy(push=False)
+        assert "id" in app.call("CreateTaskPushNotificationConfig", {"taskId": "t-1", **PUSH})
+        assert telemetry.findings() == [("webhook-from-stale-card", "improvement")]
+        local.task_state("t-1", "failed", reason="transport timeout")
+        assert app.call("GetTask", {"id": "t-1"})["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert telemetry.findings()[1:] == [
+        ("phantom-terminal-state", "improvement"),
+        ("phantom-terminal-state", "violation"),
+    ]
 
 
 def test_a_webhook_that_the_fresh_card_denies(telemetry: Telemetry) -> None:
@@ -173,6 +216,19 @@ def test_looking_at_the_card_and_polling_instead_is_silent(telemetry: Telemetry)
 
 # --- seed 004, 2: a failed card fetch becomes a cancel
 # -------------------------------------------------------------------
+
+
+def test_a_task_that_was_nearly_done(telemetry: Telemetry) -> None:
+    """As it happened, in ``default``: the card is fetched at each poll, gets 503 once, and the cancel is honored."""
+    with running(lives("WORKING", "WORKING", "CANCELED"), telemetry) as app:
+        app.call("SendMessage", send("long", "m1"))
+        app.fetch_card()
+        app.call("GetTask", {"id": "t-1"})
+        app.agent.card = 503
+        app.fetch_card()
+        assert app.call("CancelTask", {"id": "t-1"})["status"]["state"] == "TASK_STATE_CANCELED"
+    assert "cancel-after-card-failure" in {rule for rule, _ in telemetry.findings()}
+    assert "discovery-unavailable" in {event.attributes[semconv.SECURITY_RULE_NAME] for event in telemetry.events()}
 
 
 def test_a_failed_card_fetch_is_no_reason_to_cancel(telemetry: Telemetry) -> None:
