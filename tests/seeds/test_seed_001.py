@@ -85,6 +85,15 @@ def test_001_probe(deadline: float | None, seconds: float, state: str, raises: R
             seed_001.probe(agent.remote, "t-1")
 
 
+def test_001_a_deadline_holds_whatever_the_card_declares() -> None:
+    """The seed's program polls on where the card declares no history, and its text calls that a violation."""
+    with declared(history=False) as agent:
+        agent.remote.send("book")
+        agent.passes(31)
+        with pytest.raises(AgentCardDivergenceError):
+            seed_001.probe(agent.remote, "t-1")
+
+
 def test_001_an_expected_state_does_not_come() -> None:
     """Who waits for input-required bounds the wait: past it, the agent has diverged, whatever its card declares."""
     with declared(deadline=None) as agent:

@@ -30,7 +30,9 @@ from tests.support.seeds import Raises, outcome, running
         ("fenced", "working", "completed", {"skills": ("export", "more")}, TaskResurrectionError),
         # The seed's LEGAL_EDGES leave out what polling shows: a state twice, and one that was passed between two polls.
         ("fenced", "working", "working", {}, None),
+        ("fenced", "completed", "completed", {}, None),
         ("fenced", "submitted", "completed", {}, None),
+        ("fenced", "submitted", "input-required", {}, None),
         ("fenced", "input-required", "completed", {}, None),
         # Seeds 000 and 004 contradict: there no card gates a read. In other profiles the read is what re-affirms.
         ("default", "working", "completed", {"skills": ("other",)}, None),
