@@ -12,6 +12,7 @@ from tests.support.interrupted import NEW, Case
 from tests.support.whole import artifact
 from tests.support.world import COMPLETED, FAILED, INPUT, SUBMITTED, WORKING, message
 
+GIVEN_ONCE: Final = "0b5f3c1e-5d0f-4a53-9a3c-0e6f1a2b3c4d"
 HOOK: Final = PushBinding(url="digest(another webhook)")
 
 
@@ -35,6 +36,35 @@ def is_lost_and_made_anew(case: Case) -> None:
     case.world.passes(2)
     case.world.fails(case.leaves(Method.GET_TASK, case.task_id))
     case.reads(SUBMITTED)
+
+
+def is_told_again_after_going_back(case: Case) -> None:
+    case.shows(case.sends(case.task_id), WORKING)
+    case.reads(SUBMITTED)
+    case.sends(case.task_id)
+
+
+def goes_on_under_a_card_that_lost_it(case: Case) -> None:
+    case.offers(skills=())
+    case.sends(case.task_id)
+
+
+def is_forgotten_in_its_work(case: Case) -> None:
+    call = case.sends(hints=Hints(expected_duration=10))
+    case.shows(call, WORKING, task_id="forgotten", context_id="elsewhere", held=())
+    case.world.waits(10)
+
+
+def is_hooked_up_and_forgotten(case: Case) -> None:
+    call = case.sends(hints=Hints(expected_duration=10), push=HOOK)
+    case.shows(call, WORKING, task_id="forgotten", context_id="elsewhere", held=())
+    case.world.waits(10)
+
+
+def shows_another_s_artifact(case: Case) -> None:
+    case.reads(WORKING, held=(*case.held, artifact(GIVEN_ONCE)))
+    call = case.leaves(Method.GET_TASK, "another")
+    case.shows(call, WORKING, task_id="another", held=(artifact(GIVEN_ONCE),))
 
 
 def is_in_a_state_that_does_not_exist(case: Case) -> None:
@@ -201,6 +231,11 @@ FAULTS: Final[dict[Fault, set[str]]] = {
     goes_back_in_a_new_turn: {"backward-transition"},
     is_used_though_poisoned: {"backward-transition", "poisoned-task-used"},
     is_lost_and_made_anew: {"task-lost", "task-id-reused", "backward-transition"},
+    is_told_again_after_going_back: {"backward-transition", "message-resent-after-regression"},
+    goes_on_under_a_card_that_lost_it: {"continued-across-revisions"},
+    is_forgotten_in_its_work: {"task-stuck", "unprobed-wait"},
+    is_hooked_up_and_forgotten: {"task-stuck", "unprobed-wait", "task-unwatched"},
+    shows_another_s_artifact: {"artifact-crossed-tasks"},
     is_in_a_state_that_does_not_exist: {"unknown-state"},
     is_final_and_works: {"final-flag-on-live-task"},
     shows_an_older_version: {"snapshot-rolled-back"},
