@@ -99,7 +99,7 @@ def operation_not_advertised(asked: CallStarted | CardRequested, view: View, set
     level=Level.IMPROVEMENT,
     party=Party.CLIENT,
     phase=Phase.REQUEST,
-    exception=CardTaskBoundaryError,
+    exception=AgentCardStalenessError,
     on=(CallStarted,),
     origin="seeds 001 and 004",
     summary="A part was sent in a media type that neither the agent nor any of its skills takes.",
