@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from otel_a2a.config import Settings
 from otel_a2a.engine.findings import Level, Party, Phase
@@ -49,7 +49,7 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
     """
     if view.agent is None or seen.call is None or not seen.task_id:
         return
-    artifacts = seen.artifacts if isinstance(seen, TaskSeen) else (seen.artifact,) if _is_whole(seen) else ()
+    artifacts = _shown(seen, view)
     for artifact in artifacts:
         owner = view.agent.artifact_owners.get((artifact.artifact_id, artifact.digest))
         if owner is None or not artifact.length or (owner.tenant, owner.task_id) == (seen.call.tenant, seen.task_id):
@@ -62,7 +62,7 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
         is_unique = UNIQUE.search(artifact.artifact_id) is not None
         if owner.context_id and owner.context_id == _context(seen, view) and owner.tenant == seen.call.tenant:
             is_numbered = any(map(str.isdigit, artifact.artifact_id))
-            crossed, beyond = is_unique or (is_numbered and _is_beside_own(owner, seen, view)), ""
+            crossed, beyond = is_unique or (is_numbered and _is_beside_own(owner, artifacts, view)), ""
         else:
             crossed = is_unique and _is_of_another_client(owner, seen.call, view.agent)
             beyond = ", and perhaps not this client's to see"
@@ -77,15 +77,24 @@ def artifact_crossed_tasks(seen: TaskSeen | ArtifactSeen, view: View, settings: 
             return
 
 
-def _is_whole(seen: ArtifactSeen) -> bool:
-    return seen.last_chunk and not seen.append
+def _shown(seen: TaskSeen | ArtifactSeen, view: View) -> Sequence[ArtifactFacts]:
+    """The artifacts that the task shows: those of a snapshot, or the whole one of an update, where it is a new one
+    with those that came before."""
+    if isinstance(seen, TaskSeen):
+        return seen.artifacts
+    if seen.append or not seen.last_chunk:
+        return ()
+    held = view.task.artifacts if view.task is not None else {}
+    if seen.artifact.artifact_id in held:
+        return (seen.artifact,)
+    return [seen.artifact, *(ArtifactFacts(name, each.digest, each.length) for name, each in held.items())]
 
 
-def _is_beside_own(owner: Owner, seen: TaskSeen | ArtifactSeen, view: View) -> bool:
+def _is_beside_own(owner: Owner, artifacts: Sequence[ArtifactFacts], view: View) -> bool:
     """Whether the task shows an artifact that the owner of the foreign one has not."""
     other = view.ledger.task(view.agent, owner.tenant, owner.task_id)
     known = other.artifacts if other is not None else {}
-    return isinstance(seen, TaskSeen) and any(artifact.artifact_id not in known for artifact in seen.artifacts)
+    return any(artifact.artifact_id not in known for artifact in artifacts)
 
 
 def _context(seen: TaskSeen | ArtifactSeen, view: View) -> str:

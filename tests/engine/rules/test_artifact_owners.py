@@ -58,6 +58,21 @@ def test_in_a_stream() -> None:
 
 
 @fires(CROSSED)
+@pytest.mark.parametrize("names", [("A1", "A2"), ("A2", "A1")])
+def test_a_numbered_artifact_beside_the_task_s_own_in_a_stream(names: tuple[str, ...]) -> None:
+    """They pile up one by one, in whatever order."""
+    world = Whole()
+    shown(world, "t1", artifact("A1", "one"))
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, sent=message("next", "m2"))
+    world.streams(stream, WORKING, task="t2")
+    world.chunk(stream, names[0], {"A1": "one", "A2": "two"}[names[0]], task="t2", last=True)
+    assert not world.rules()
+    world.chunk(stream, names[1], {"A1": "one", "A2": "two"}[names[1]], task="t2", last=True)
+    world.chunk(stream, "A3", "three", task="t2", last=True)
+    assert world.rules() == [CROSSED]
+
+
+@fires(CROSSED)
 def test_in_another_tenant() -> None:
     """Whatever the context, it is not that tenant's to see."""
     world = Whole()
@@ -97,6 +112,10 @@ def test_counters_that_begin_anew_in_every_task() -> None:
     shown(world, "t1", artifact("artifact-1", "one"), artifact("artifact-2", "two"))
     shown(world, "t2", artifact("artifact-1", "uno"), artifact("artifact-2", "dos"))
     shown(world, "t3", artifact("artifact-1", "one"))
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, sent=message("next", "m4"))
+    world.streams(stream, WORKING, task="t4")
+    for name, content in (("artifact-1", "un"), ("artifact-2", "two")):
+        world.chunk(stream, name, content, task="t4", last=True)
     assert not world.rules()
 
 
