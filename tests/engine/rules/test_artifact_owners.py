@@ -120,6 +120,15 @@ def test_counters_that_begin_anew_in_every_task() -> None:
 
 
 @legal(CROSSED)
+def test_numbers_of_0_1() -> None:
+    """Its artifacts have no ids: those of every task begin at 0."""
+    world = Whole()
+    shown(world, "t1", artifact("0", "one"), version="0.1")
+    shown(world, "t2", artifact("0", "one"), artifact("1", "two"), version="0.1")
+    assert not world.rules()
+
+
+@legal(CROSSED)
 def test_an_id_that_is_known_from_other_conversations() -> None:
     """Then the agent gives it again and again."""
     world = Whole()
