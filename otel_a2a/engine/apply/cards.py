@@ -15,7 +15,10 @@ def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
     request = fetched.request
     held = ledger.document(request)
     if fetched.confirmed:
-        if held is None or fetched.from_cache:
+        if fetched.from_cache:
+            return NOTHING
+        if held is None:
+            _forget_failure(ledger, fetched)
             return NOTHING
         _note_success(ledger, fetched)
         _mark_fetched(held[0], held[1], fetched)
@@ -66,6 +69,14 @@ def _note_success(ledger: Ledger, fetched: CardFetched) -> None:
         discovery = ledger.discovery(base_of(fetched.request.url))
         discovery.success_seq = fetched.seq
         discovery.success_at = fetched.at
+
+
+def _forget_failure(ledger: Ledger, fetched: CardFetched) -> None:
+    """A copy was confirmed that was never seen here (a client may keep it on disk): what it says is not known, but the
+    card can be had."""
+    discovery = ledger.discoveries.get(base_of(fetched.request.url))
+    if discovery is not None and not fetched.request.extended:
+        discovery.failure_seq = 0
 
 
 def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:

@@ -259,6 +259,19 @@ def test_a_neighbour_at_the_same_host() -> None:
     assert not world.rules()
 
 
+@legal(RULE)
+def test_a_copy_on_the_client_s_disk_that_is_confirmed() -> None:
+    """Its content was never seen here, but the agent has just said that it holds. The next failure is one again."""
+    world = Whole()
+    world.card_fails(503)
+    world.card_confirmed()
+    world.send(WORKING)
+    assert not world.rules()
+    world.card_fails(503)
+    world.send(WORKING, task="t2")
+    assert world.rules() == [RULE]
+
+
 # --- late
 
 
