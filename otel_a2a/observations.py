@@ -99,7 +99,8 @@ class CardRequested(Observation):
     """A card's fetch is about to leave."""
 
     url: str
-    """Normalised fetch URL: no query, no user-info."""
+    """Fetch URL, normalised by ``otel_a2a.wire.urls.fetch_url``: no user-info, and of a query only a keyed digest of
+    what names the agent."""
     server_address: str = ""
     server_port: int | None = None
     extended: bool = False

@@ -126,11 +126,18 @@ def is_agent_pinned(agent: Agent, settings: Settings) -> bool:
 
 
 def base_of(url: str) -> str:
-    """The address of which ``url`` is the card: a fetch URL without its well-known path."""
+    """The address of which ``url`` is the card: a fetch URL without its well-known path, and with what names the agent
+    there."""
+    address, mark, named = url.partition("?")
     for path in WELL_KNOWN:
-        if url.endswith(path):
-            return url.removesuffix(path)
+        if address.endswith(path):
+            return address.removesuffix(path) + mark + named
     return url
+
+
+def is_above(base: str, endpoint: str) -> bool:
+    """Whether a card at ``base`` may be that of an interface at ``endpoint``, by their addresses."""
+    return f"{endpoint}/".startswith(base.partition("?")[0] + "/")
 
 
 def is_failure(ledger: Ledger, failed: CardFetchFailed) -> bool:
@@ -168,12 +175,11 @@ def newest_discovery(ledger: Ledger, agent: Agent | None, endpoint: str, tenant:
             if discovery is not None and (card.lists(endpoint, tenant) or not card.lists(endpoint)):
                 found.append(discovery)
     if not found:
-        address = endpoint
-        while address.count("/") >= 2:
-            discovery = ledger.discoveries.get(address)
-            if discovery is not None and not discovery.success_seq:
-                found.append(discovery)
-            address = address.rpartition("/")[0]
+        found = [
+            discovery
+            for base, discovery in ledger.discoveries.items()
+            if not discovery.success_seq and is_above(base, endpoint)
+        ]
     return max(found, key=lambda discovery: max(discovery.success_seq, discovery.failure_seq), default=None)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from otel_a2a.engine.cards import is_above
 from otel_a2a.engine.records import Agent, CardDocument, Discovery, Task, TaskKey
 from otel_a2a.observations import ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
 
@@ -147,10 +148,9 @@ class Ledger:
 
     def _forget_discoveries(self, agent: Agent) -> None:
         """Drop what became of the discovery of an agent: alone, a failure would accuse whoever calls it again."""
-        for address in agent.endpoints:
-            while address.count("/") >= 2:
-                self.discoveries.pop(address, None)
-                address = address.rpartition("/")[0]
+        for base in list(self.discoveries):
+            if any(is_above(base, endpoint) for endpoint in agent.endpoints):
+                del self.discoveries[base]
 
     def _merge(self, agent: Agent, other: Agent) -> None:
         for endpoint in other.endpoints:

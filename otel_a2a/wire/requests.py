@@ -89,19 +89,20 @@ def _card_request(
     if not (is_public or extended or in_0_3 or card_urls or resolves_card):
         return None
     url = urls.fetch_url(exchange.url())
+    plain = urls.without_query(url)
     if in_0_3:
         # Many a bank has ``/v1/card`` too: an agent's is one whose interface is known, or a header tells.
-        base = url.removesuffix(_EXTENDED_0_3)
+        base = plain.removesuffix(_EXTENDED_0_3)
         extended = says_a2a(exchange.header) or knows(base) or knows(f"{base}/v1")
-    if not (is_public or extended or url in card_urls or resolves_card):
+    if not (is_public or extended or url in card_urls or plain in card_urls or resolves_card):
         return None
-    address, port = urls.server(url)
+    address, port = urls.server(plain)
     return CardRequested(
         url=url,
         server_address=address,
         server_port=port,
         extended=extended,
-        endpoint=_interface_of(url, knows) if extended else "",
+        endpoint=_interface_of(plain, knows) if extended else "",
         credential=credentials.of_request(exchange.header),
     )
 

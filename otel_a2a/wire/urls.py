@@ -7,7 +7,9 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, urljoin, urlsplit
+
+from otel_a2a.wire.credentials import digest
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _GRPC_TARGET: Final = re.compile(
@@ -16,6 +18,8 @@ _GRPC_TARGET: Final = re.compile(
     re.IGNORECASE,
 )
 _PATH_CHARACTERS: Final = "%/:@!$&'()*+,;=~-._"
+_NAMES_AGENT: Final = re.compile(r"agent|assistant|graph|tenant|\A(?:id|name)\Z", re.IGNORECASE)
+"""What a parameter is called whose value says which agent's card is meant."""
 _TAIL: Final = re.compile(r"[\s/]+\Z")
 
 
@@ -51,9 +55,22 @@ def grpc_endpoint(target: str) -> str:
     return f"{host}:{int(match['port'] or default)}"
 
 
+@lru_cache(maxsize=2048)
 def fetch_url(url: str) -> str:
-    """The comparable form of the URL of a card document; see ``endpoint``."""
-    return endpoint(url)
+    """The comparable form of the URL of a card document; see ``endpoint``.
+
+    Where the query names the agent (LangGraph: ``?assistant_id=…``), a keyed digest of that follows a ``?``: one server
+    has a document for each. Whatever else is in a query (versions, tokens, time stamps against caches) makes no other
+    document.
+    """
+    query = url.partition("?")[2].partition("#")[0]
+    named = sorted(pair for pair in parse_qsl(query) if _NAMES_AGENT.search(pair[0]))
+    return f"{endpoint(url)}?{digest(repr(named))}" if named else endpoint(url)
+
+
+def without_query(url: str) -> str:
+    """``url``, in the form of ``fetch_url``, without what its query names."""
+    return url.partition("?")[0]
 
 
 @lru_cache(maxsize=2048)

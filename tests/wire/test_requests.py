@@ -162,6 +162,7 @@ def test_a_card_fetch_is_known_by_its_url() -> None:
     known = {urls.fetch_url("https://registry.example/cards/7/")}
     request = read("GET", "https://registry.example/cards/7?x=1", card_urls=known)
     assert isinstance(request, CardRequested) and not request.extended
+    assert isinstance(read("GET", "https://registry.example/cards/7?agent=x", card_urls=known), CardRequested)
     assert read("GET", "https://registry.example/cards/8", card_urls=known) is None
 
 

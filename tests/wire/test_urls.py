@@ -17,7 +17,7 @@ from otel_a2a.wire import urls
         ("https://agent.example/", "https://agent.example"),
         ("HTTPS://Agent.Example:443/A2A/", "https://agent.example/A2A"),
         ("http://agent.example:80/x", "http://agent.example/x"),
-        ("http://agent.example:8080/x?tenant=1#top", "http://agent.example:8080/x"),
+        ("http://agent.example:8080/x?v=1&key=abc#top", "http://agent.example:8080/x"),
         ("https://user:pass@agent.example/x", "https://agent.example/x"),
         ("http://[2001:DB8::1]:9000/x", "http://[2001:db8::1]:9000/x"),
         ("http://[::1]", "http://[::1]"),
@@ -34,6 +34,16 @@ def test_endpoint_is_the_comparable_form(url: str, expected: str) -> None:
     """Case, default ports, trailing slashes, queries and user-info make no difference."""
     assert urls.endpoint(url) == expected
     assert urls.fetch_url(url) == expected
+
+
+def test_a_query_that_names_the_agent_makes_another_document() -> None:
+    """LangGraph serves all its cards at one path. No value survives, and the order of parameters says nothing."""
+    card = "https://host.example/.well-known/agent-card.json"
+    first = urls.fetch_url(f"{card}?assistant_id=one&key=secret")
+    assert urls.without_query(first) == card and "one" not in first.removeprefix(card) and "secret" not in first
+    assert first == urls.fetch_url(f"{card}?v=2&assistant_id=one#top") != urls.fetch_url(f"{card}?assistant_id=two")
+    assert urls.fetch_url(f"{card}?tenant=t&agentId=a") == urls.fetch_url(f"{card}?agentId=a&tenant=t")
+    assert urls.fetch_url(f"{card}?_=1701") == urls.fetch_url(f"{card}?token=x") == card
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def card_fetch_failed(ledger: Ledger, failed: CardFetchFailed) -> Effect:
     discovery = ledger.discovery(base_of(request.url))
     discovery.is_astray = (
         failed.status in NOT_THERE
-        and request.url.endswith(OLD_PATH)
+        and request.url.partition("?")[0].endswith(OLD_PATH)
         and not discovery.success_seq
         and (discovery.is_astray or not discovery.failure_seq)
     )
