@@ -78,6 +78,10 @@ _WORDS: Final = tuple(
                 r"\b(streaming|push ?notifications?) (was |were |is |are )?(withdrawn|disabled|switched off)",
                 r"\b(dropped|withdrew|disabled) (streaming|push ?notifications?)\b",
                 r"\b(gone|missing|removed|withdrawn) from (the )?(registry|catalog)",
+                r"\bskills?\b.* any (longer|more)\b",
+                r"\b(not|no longer) in the card\b",
+                r"\bagent no longer (has|lists)\b",
+                r"\b(streaming|push ?notifications?) (is |are )?(not|no longer) (supported|offered|listed|available)\b",
             ),
         ),
         (
@@ -99,6 +103,7 @@ _WORDS: Final = tuple(
                 r"\bpoll(s|ing)?[- ](was |were |came back )?(empty|missing|missed)",
                 r"\b(poll\w*|get[_ ]?task|tasks/get) (returned|brought|gave|had) (an )?(nothing|none|null|empty|no )",
                 r"\bno (answer|result|response|status|task|update) (to|from|of|in) (a |the )?poll",
+                r"\b(nothing|no \w+) (returned|brought|given) by (a |the )?poll",
             ),
         ),
         (Reason.DEADLINE, ("deadline",)),
