@@ -58,8 +58,11 @@ def items(value: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def flag(value: Mapping[str, Any], name: str) -> bool | None:
-    """The member as a boolean, None where it is absent or something else."""
+    """The member as a boolean, also where it is written as text (lenient parsers take it); None where it is absent or
+    something else."""
     found = field(value, name)
+    if isinstance(found, str):
+        return {"true": True, "false": False}.get(found.lower())
     return found if isinstance(found, bool) else None
 
 

@@ -31,6 +31,11 @@ def test_wrong_types_read_as_absent() -> None:
     assert reading.mapping([], "message") == {}
 
 
+def test_booleans_may_be_written_as_text() -> None:
+    """Lenient parsers take them, so that a client may rely on them."""
+    assert [reading.flag({"append": value}, "append") for value in ("true", "False", "x")] == [True, False, None]
+
+
 def test_integers_may_be_written_as_text() -> None:
     """ProtoJSON writes int64 as text."""
     assert [reading.integer(value) for value in (7, "7", True, 7.0, "-7", "x", None)] == [7, 7] + [None] * 5
