@@ -145,10 +145,10 @@ def is_failure(ledger: Ledger, failed: CardFetchFailed) -> bool:
 
     Not the loser of a race, which began before another attempt had the card; not the well-known path that this agent
     does not have, beside the one that it has; not a refusal to show the card without the credential with which it was
-    had.
+    had; not a redirect, which counts by its end, wherever that is.
     """
     request, status = failed.request, failed.status
-    if request.extended or status == NOT_ALLOWED:
+    if request.extended or status == NOT_ALLOWED or (status is not None and 300 <= status < 400):
         return False
     discovery = ledger.discoveries.get(base_of(request.url))
     if discovery is None or not discovery.success_seq:

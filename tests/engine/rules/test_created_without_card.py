@@ -260,6 +260,16 @@ def test_a_neighbour_at_the_same_host() -> None:
 
 
 @legal(RULE)
+@pytest.mark.parametrize("status", [301, 307])
+def test_a_redirect_to_wherever_the_card_is(status: int) -> None:
+    """It counts by its end, which need not look like a card's address."""
+    world = Whole()
+    world.card_fails(status)
+    world.send(WORKING)
+    assert not world.rules()
+
+
+@legal(RULE)
 def test_a_copy_on_the_client_s_disk_that_is_confirmed() -> None:
     """Its content was never seen here, but the agent has just said that it holds. The next failure is one again."""
     world = Whole()
