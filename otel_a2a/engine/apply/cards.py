@@ -7,7 +7,7 @@ from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
 from otel_a2a.engine.cards import NOT_THERE, OLD_PATH, base_of, is_another_agent, is_failure
 from otel_a2a.engine.ledger import Ledger
 from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
-from otel_a2a.observations import CardFetched, CardFetchFailed
+from otel_a2a.observations import CardFetched, CardFetchFailed, CardRequested
 
 
 def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
@@ -17,6 +17,7 @@ def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
     if fetched.confirmed:
         if fetched.from_cache:
             return NOTHING
+        held = held or _of_another_credential(ledger, request)
         if held is None:
             _forget_failure(ledger, fetched)
             return NOTHING
@@ -69,6 +70,16 @@ def _note_success(ledger: Ledger, fetched: CardFetched) -> None:
         discovery = ledger.discovery(base_of(fetched.request.url))
         discovery.success_seq = fetched.seq
         discovery.success_at = fetched.at
+
+
+def _of_another_credential(ledger: Ledger, request: CardRequested) -> tuple[Agent, CardDocument] | None:
+    """The newest document of this kind at its URL, whatever it was fetched with: a client that renews its token goes on
+    with the copy that it has (rules.md, G6)."""
+    others = [document for document in ledger.documents_at(request.url) if document.key[1] == request.extended]
+    if not others:
+        return None
+    newest = max(others, key=lambda document: document.fetched_seq)
+    return ledger.document(CardRequested(url=request.url, extended=request.extended, credential=newest.key[2]))
 
 
 def _forget_failure(ledger: Ledger, fetched: CardFetched) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_a2a.observations import Hints, Method
+from otel_a2a.observations import CardFetched, Hints, Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import Whole
 from tests.support.world import COMPLETED, WORKING, message
@@ -143,6 +143,21 @@ def test_a_card_that_was_confirmed(stated: float | None) -> None:
     world.waits(59)
     world.send(WORKING)
     assert not world.rules()
+
+
+@legal(RULE)
+def test_a_card_that_was_confirmed_under_a_renewed_token() -> None:
+    """The client goes on with the copy that it has (G6), for as long as that states."""
+    world = Whole()
+    world.card(max_age=60, credential="old")
+    world.waits(100)
+    world.observe(CardFetched(request=world.asks_for_card(credential="new"), status=304, confirmed=True))
+    world.waits(50)
+    world.send(WORKING, credential="new")
+    assert not world.rules()
+    world.waits(50)
+    world.send(WORKING, task="t2", credential="new")
+    assert world.rules() == [RULE]
 
 
 @legal(RULE)
