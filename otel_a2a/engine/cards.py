@@ -42,16 +42,23 @@ def covering(agent: Agent | None, endpoint: str, tenant: str) -> list[CardDocume
     return [document for document in agent.documents.values() if document.current.card.lists(endpoint, tenant)]
 
 
-def governing(agent: Agent | None, endpoint: str, tenant: str) -> CardDocument | None:
-    """The card in force: the newest accepted document that lists ``endpoint``, extended over public."""
+def governing(agent: Agent | None, endpoint: str, tenant: str, credential: str = "") -> CardDocument | None:
+    """The card in force: the newest accepted document that lists ``endpoint``, extended over public.
+
+    For a call with ``credential`` what others are shown does not count, where the same address has shown a document
+    for that one (G6). Where it has not, the token may have been renewed.
+    """
     accepted = [document for document in covering(agent, endpoint, tenant) if not document.rejected]
+    if credential:
+        own = {document.key[:2] for document in accepted if document.key[2] == credential}
+        accepted = [each for each in accepted if each.key[:2] not in own or each.key[2] in ("", credential)]
     return max(accepted, key=lambda document: (document.key[1], document.fetched_seq), default=None)
 
 
 def relied_on(agent: Agent | None, asked: CallStarted | CardRequested) -> CardVersion | None:
     """What the application's card says: the one that its client is bound to, else the card in force (design §3)."""
     tenant = asked.tenant if isinstance(asked, CallStarted) else ""
-    return held_version(agent, asked, governing(agent, asked.endpoint, tenant))
+    return held_version(agent, asked, governing(agent, asked.endpoint, tenant, asked.credential))
 
 
 def held_version(

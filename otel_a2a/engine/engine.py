@@ -241,7 +241,7 @@ class Engine:
         if isinstance(observation, CallStarted):
             verdict.task = view.task
             agent = self.ledger.agent(observation.endpoint)
-            verdict.document = governing(agent, observation.endpoint, observation.tenant)
+            verdict.document = governing(agent, observation.endpoint, observation.tenant, observation.credential)
             verdict.held = held_version(agent, observation, verdict.document)
         elif verdict.error is not None:
             self._withhold(judged, observation, verdict)

@@ -36,7 +36,7 @@ def webhook_denied_by_card(call: CallStarted, view: View, settings: Settings) ->
     """
     if call.push is None or cards.is_pinned(call, settings):
         return
-    document = cards.governing(view.agent, call.endpoint, call.tenant)
+    document = cards.governing(view.agent, call.endpoint, call.tenant, call.credential)
     if document is None or document.current.card.push_notifications:
         return
     card = document.current.card
