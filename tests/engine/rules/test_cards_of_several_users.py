@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several users of one agent, whose credentials show them different cards: what one is shown says nothing of another."""
+"""Several users of one agent, whose credentials show them different cards: what one is shown is no word to another."""
 
 from __future__ import annotations
 
