@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from otel_a2a.observations import INTERRUPTED, CardFacts, Hints, SentMessage, SpanRef
+from otel_a2a.observations import INTERRUPTED, CallStarted, CardFacts, Hints, SentMessage, SpanRef
 
 HISTORY = 16
 """Revisions remembered per card document; older ones give no verdict."""
@@ -378,12 +378,21 @@ class Send:
     unanswered_seq: int = 0
     """When it ended without an answer; 0 while it is under way."""
 
-    def is_repeated(self, message: SentMessage, context_id: str) -> bool:
-        """Whether ``message`` is this one again: the same id, or the same parts in the same context."""
+    def is_repeated(self, call: CallStarted) -> bool:
+        """Whether ``call`` sends this message again: the same id, or the same parts in the same context.
+
+        Where both name a task, that is their context: the same word to another task is another answer.
+        """
+        message = call.message
+        if message is None:
+            return False
         if message.message_id and message.message_id == self.message.message_id:
             return True
-        same_parts = bool(message.parts) and message.parts == self.message.parts
-        return same_parts and bool(context_id) and context_id == self.context_id
+        if not message.parts or message.parts != self.message.parts or call.tenant != self.tenant:
+            return False
+        if call.task_id and self.task_id:
+            return call.task_id == self.task_id
+        return bool(call.context_id) and call.context_id == self.context_id
 
 
 @dataclass(slots=True, eq=False)

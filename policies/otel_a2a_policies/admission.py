@@ -222,7 +222,7 @@ def duplicate_send(call: CallStarted, view: View, settings: Settings) -> Iterato
     for sent in view.agent.sends.values():
         if not 0 < sent.unanswered_seq < call.seq or view.now - sent.at > REPEAT_WINDOW:
             continue
-        if sent.is_repeated(call.message, call.context_id):
+        if sent.is_repeated(call):
             yield Hit(
                 "a message was sent again whose first send had ended without an answer: no agent promises to notice, "
                 "so its "

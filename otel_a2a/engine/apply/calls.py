@@ -198,7 +198,7 @@ def answered(agent: Agent, call: CallStarted) -> None:
         # Nor is what it repeats: that it may run twice has been said.
         doubted = [sent for sent in agent.sends.values() if sent.unanswered_seq]
         for sent in doubted:
-            if sent.is_repeated(call.message, call.context_id):
+            if sent.is_repeated(call):
                 del agent.sends[sent.seq]
 
 

@@ -75,6 +75,17 @@ def test_a_message_into_a_task() -> None:
 
 
 @fires(RULE)
+def test_the_same_parts_in_the_same_task() -> None:
+    """Whoever names the task need not name its context; 0.1 has neither contexts nor message ids to go by."""
+    for version, ids in (("1.0", ("m2", "m3")), ("0.1", ("", ""))):
+        world = Whole()
+        world.send(INPUT, version=version)
+        world.breaks(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", ids[0]), version=version))
+        world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", ids[1]), version=version, hints=HARMFUL)
+        assert world.rules() == [RULE]
+
+
+@fires(RULE)
 def test_an_unanswered_repetition_is_in_doubt_too() -> None:
     """Each further one may be one execution more."""
     world = unanswered()
@@ -147,6 +158,16 @@ def test_the_same_words_in_another_context() -> None:
         world = unanswered(context=first)
         again = world.leaves(Method.SEND_MESSAGE, context=second, sent=message(message_id="m2"), hints=HARMFUL)
         world.answers(again, WORKING, context=second or "c3")
+        assert not world.findings
+
+
+@legal(RULE)
+def test_the_same_word_to_another_task() -> None:
+    """*Yes* to one question and *yes* to another, in one conversation or in two tenants."""
+    for task, tenant in (("t2", ""), ("t1", "acme")):
+        world = unanswered(task="t1", context="c1", sent=message("yes", "m2"))
+        again = message("yes", "m3")
+        world.leaves(Method.SEND_MESSAGE, task, tenant=tenant, context="c1", sent=again, hints=HARMFUL)
         assert not world.findings
 
 
