@@ -54,6 +54,9 @@ def describe(
         if observation.context_id:
             attributes[semconv.GEN_AI_CONVERSATION_ID] = observation.context_id
     elif isinstance(observation, CallFailed):
+        if verdict.task is not None:
+            # A task that its agent does not know any more is orphaned, and there will be no other answer to say so.
+            attributes[semconv.TASK_DISPOSITION] = disposition(verdict.task)
         return observation.code or observation.error
     elif isinstance(observation, CardFetched):
         _card_fetched(observation, verdict, attributes, metrics)
