@@ -54,9 +54,10 @@ def test_a_new_task_in_a_context() -> None:
     assert world.rules() == [ASKED]
 
 
-@fires(SKIPPED)
-@fires(ASKED)
-@pytest.mark.parametrize(("last", "rule"), [(INPUT, ASKED), (COMPLETED, SKIPPED)])
+@pytest.mark.parametrize(
+    ("last", "rule"),
+    [pytest.param(INPUT, ASKED, marks=fires(ASKED)), pytest.param(COMPLETED, SKIPPED, marks=fires(SKIPPED))],
+)
 def test_a_task_that_its_client_named(last: str, rule: str) -> None:
     """0.1, the words of seed 001: its messages name their task, and the first one under an id creates it."""
     world = declared()
