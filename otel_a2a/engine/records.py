@@ -378,21 +378,23 @@ class Send:
     unanswered_seq: int = 0
     """When it ended without an answer; 0 while it is under way."""
 
+    def is_into(self, task: Task) -> bool:
+        """Whether the message named ``task``."""
+        return (self.tenant, self.task_id) == (task.tenant, task.task_id)
+
     def is_repeated(self, call: CallStarted) -> bool:
         """Whether ``call`` sends this message again: the same id, or the same parts in the same context.
 
-        Where both name a task, that is their context: the same word to another task is another answer.
+        The same word to another task of the context is another answer.
         """
         message = call.message
         if message is None:
             return False
         if message.message_id and message.message_id == self.message.message_id:
             return True
-        if not message.parts or message.parts != self.message.parts or call.tenant != self.tenant:
-            return False
-        if call.task_id and self.task_id:
-            return call.task_id == self.task_id
-        return bool(call.context_id) and call.context_id == self.context_id
+        same_parts = bool(message.parts) and message.parts == self.message.parts
+        same_context = bool(call.context_id) and (call.tenant, call.context_id) == (self.tenant, self.context_id)
+        return same_parts and same_context and (not call.task_id or self.task_id in ("", call.task_id))
 
 
 @dataclass(slots=True, eq=False)

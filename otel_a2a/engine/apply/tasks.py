@@ -22,6 +22,7 @@ from otel_a2a.engine.records import (
     Task,
 )
 from otel_a2a.observations import (
+    INTERRUPTED,
     READS,
     TERMINAL,
     ArtifactFacts,
@@ -50,7 +51,7 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     if task is None:
         task = _new_task(agent, seen, call, now_ns)
         for sent in agent.sends.values():
-            if (sent.tenant, sent.task_id) == (task.tenant, task.task_id) and sent.seq != call.seq:
+            if sent.is_into(task) and sent.seq != call.seq:
                 turns.note_earlier_answer(task, sent.seq)
         ledger.add_task(task)
     if call.protocol_version == "0.1" and call.is_send and call.seq != task.created_seq:
@@ -79,7 +80,21 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         remember_artifact(task, artifact, seen, whole=True)
     transition = None if is_old else _take_state(ledger, task, seen, now_ns)
     turns.remember(task, seen, ledger.clock_skew, is_old=is_old)
+    is_next_question = seen.state in INTERRUPTED and turns.is_settled(task, seen, ledger.clock_skew)
+    _end_doubt(task, seen, is_next_question=is_next_question)
     return Effect(task, transition)
+
+
+def _end_doubt(task: Task, seen: TaskSeen, *, is_next_question: bool) -> None:
+    """What became of a message into the task is known where it has ended since, or where the agent has taken the
+    message and asks again: the same words are then another answer."""
+    left = seen.call.seq if seen.call is not None else seen.seq
+    sends = task.agent.sends
+    for sent in tuple(sends.values()):
+        is_over = seen.state in TERMINAL and sent.seq < left
+        was_taken = is_next_question and any(each.seq == sent.seq and each.taken_seq for each in task.answers)
+        if sent.unanswered_seq and sent.is_into(task) and (is_over or was_taken):
+            del sends[sent.seq]
 
 
 def _note_divergence(ledger: Ledger, agent: Agent, call: CallStarted, seen: TaskSeen) -> None:
@@ -321,6 +336,7 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         return rumoured(ledger, seen)
     task.delivered_at = seen.at
     task.answered_seq = seen.seq
+    _end_doubt(task, seen, is_next_question=False)
     if seen.state is not None and seen.state == task.local_state:
         task.local_state = ""
     _meet_expectations(task, seen.state)

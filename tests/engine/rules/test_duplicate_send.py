@@ -10,7 +10,7 @@ import pytest
 from otel_a2a.observations import Hints, Method
 from tests.support.marks import fires, late, legal
 from tests.support.whole import Whole
-from tests.support.world import INPUT, WORKING, message
+from tests.support.world import COMPLETED, INPUT, WORKING, message
 
 RULE = "duplicate-send"
 HARMFUL = Hints(side_effect=True)
@@ -72,17 +72,6 @@ def test_a_message_into_a_task() -> None:
     world.breaks(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2")))
     world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"), hints=HARMFUL)
     assert world.rules() == [RULE]
-
-
-@fires(RULE)
-def test_the_same_parts_in_the_same_task() -> None:
-    """Whoever names the task need not name its context; 0.1 has neither contexts nor message ids to go by."""
-    for version, ids in (("1.0", ("m2", "m3")), ("0.1", ("", ""))):
-        world = Whole()
-        world.send(INPUT, version=version)
-        world.breaks(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", ids[0]), version=version))
-        world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", ids[1]), version=version, hints=HARMFUL)
-        assert world.rules() == [RULE]
 
 
 @fires(RULE)
@@ -169,6 +158,30 @@ def test_the_same_word_to_another_task() -> None:
         again = message("yes", "m3")
         world.leaves(Method.SEND_MESSAGE, task, tenant=tenant, context="c1", sent=again, hints=HARMFUL)
         assert not world.findings
+
+
+@pytest.mark.parametrize("asks_again", [pytest.param(False, marks=fires(RULE)), pytest.param(True, marks=legal(RULE))])
+def test_the_same_word_after_the_agent_went_on(asks_again: bool) -> None:
+    """A poll shows that the answer which timed out has arrived: again it may do harm, unless the agent asks again."""
+    world = Whole()
+    world.send(INPUT)
+    world.breaks(world.leaves(Method.SEND_MESSAGE, "t1", context="c1", sent=message("yes", "m2"), hints=HARMFUL))
+    world.get("t1", WORKING)
+    if asks_again:
+        world.get("t1", INPUT)
+    world.message("t1", WORKING, context="c1", sent=message("yes", "m3"), hints=HARMFUL)
+    assert world.rules() == ([] if asks_again else [RULE])
+
+
+@legal(RULE)
+def test_the_same_word_to_a_later_run_of_a_task_of_0_1() -> None:
+    """There a task that has ended is begun anew under its id, and what was lost may have been taken."""
+    world = Whole()
+    world.send(INPUT, version="0.1")
+    world.breaks(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("again", ""), version="0.1"))
+    world.get("t1", COMPLETED, version="0.1")
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("again", ""), version="0.1", hints=HARMFUL)
+    assert not world.findings
 
 
 @legal(RULE)
