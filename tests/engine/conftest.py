@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from otel_a2a.engine import judge
+from otel_a2a.engine.verdict import make_finding
 
 
 @pytest.fixture(autouse=True)
@@ -18,12 +18,11 @@ def _fires_as_it_is_marked(request: pytest.FixtureRequest, monkeypatch: pytest.M
         yield
         return
     fired: set[str] = set()
-    make_finding = judge.make_finding
 
     def noted(rule: Any, *arguments: Any, **named: Any) -> Any:
         fired.add(rule.name)
         return make_finding(rule, *arguments, **named)
 
-    monkeypatch.setattr(judge, "make_finding", noted)
+    monkeypatch.setattr("otel_a2a.engine.judge.make_finding", noted)
     yield
     assert marked <= fired, f"marked as firing, and silent: {', '.join(sorted(marked - fired))}"
