@@ -58,6 +58,8 @@ class CardVersion:
 
     revision: str
     card: CardFacts
+    asked_seq: int
+    """When the newest request left that was answered with it."""
     seq: int
     at: float = 0.0
     ns: int = 0

@@ -23,6 +23,7 @@ def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
             return NOTHING
         _note_success(ledger, fetched)
         _mark_fetched(held[0], held[1], fetched)
+        held[1].current.asked_seq = max(held[1].current.asked_seq, request.seq)
         return Effect(card=CardChange(held[0], held[1], held[1].current.revision, changed=False))
     card = fetched.card
     if card is None:
@@ -37,17 +38,21 @@ def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
     agent = ledger.agent_of_card(request, card)
     document = held[1] if held is not None else CardDocument((request.url, request.extended, request.credential))
     previous = document.current.revision if document.history else ""
+    is_overtaken = bool(previous) and request.seq < document.current.asked_seq
     if previous != fetched.revision:
-        document.history.append(CardVersion(fetched.revision, card, fetched.seq, fetched.at, now_ns, request.span))
+        version = CardVersion(fetched.revision, card, request.seq, fetched.seq, fetched.at, now_ns, request.span)
+        # Of two fetches at once, the one that left last says what the card is (G2).
+        document.history.insert(len(document.history) - is_overtaken, version)
         if len(document.history) > HISTORY:
             del document.history[0]
             document.forgotten = True
-    else:
+    elif not is_overtaken:
         document.current.card = card
+        document.current.asked_seq = request.seq
     document.digest = fetched.digest
     _mark_fetched(agent, document, fetched)
     ledger.attach(agent, document)
-    changed = bool(previous) and previous != fetched.revision
+    changed = bool(previous) and previous != fetched.revision and not is_overtaken
     return Effect(card=CardChange(agent, document, previous, changed))
 
 
