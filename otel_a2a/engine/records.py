@@ -75,7 +75,6 @@ class CardDocument:
     history: list[CardVersion] = field(default_factory=list)
     forgotten: bool = False
     """The history's beginning has been dropped."""
-    digest: str = ""
     fetched_at: float = 0.0
     """When it was last fetched or confirmed."""
     fetched_seq: int = 0

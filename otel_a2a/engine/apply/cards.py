@@ -49,7 +49,6 @@ def card_fetched(ledger: Ledger, fetched: CardFetched, now_ns: int) -> Effect:
     elif not is_overtaken:
         document.current.card = card
         document.current.asked_seq = request.seq
-    document.digest = fetched.digest
     _mark_fetched(agent, document, fetched)
     ledger.attach(agent, document)
     changed = bool(previous) and previous != fetched.revision and not is_overtaken
