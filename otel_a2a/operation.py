@@ -118,7 +118,7 @@ def _open(runtime: Runtime, exchange: Exchange, kind: type[Call]) -> Call | None
         knows=runtime.engine.knows,
         card_urls=runtime.card_urls,
         max_body=runtime.settings.max_body,
-        correlation_key=runtime.settings.correlation_key,
+        correlation_key=runtime.correlation_key(exchange),
         resolves_card=binding.current_resolution() is not None,
     )
     if request is None or (runtime.excluded is not None and runtime.excluded.url_disabled(exchange.url())):

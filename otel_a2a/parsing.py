@@ -219,7 +219,9 @@ AT_AGENTS: Final[dict[str, Reader]] = {
             "max_card_age",
             "webhook_card_window",
             "card_failure_window",
+            "clock_skew",
             "gateway_rewrites_ids",
+            "correlation_key",
         )
     },
     **FILE_ONLY,

@@ -33,6 +33,7 @@ from otel_a2a.version import __version__
 from otel_a2a.wire import urls
 
 if TYPE_CHECKING:
+    from otel_a2a.exchange import Exchange
     from otel_a2a_exporters.jsonl import FileExporter
 
 _logger = logging.getLogger("otel_a2a")
@@ -72,6 +73,13 @@ class Runtime:
         if verdict.transition is not None:
             self.states.record(verdict.transition)
         return verdict
+
+    def correlation_key(self, exchange: Exchange) -> str:
+        """The correlation key in force where ``exchange`` goes."""
+        if not self.settings.agents:
+            return self.settings.correlation_key
+        address, port = urls.server(exchange.url())
+        return self.engine.places.at(address, f"{address}:{port}").correlation_key
 
     def internal_error(self, where: str, error: Exception) -> None:
         """A fault of ours: counted, logged once per place and kind, and never seen by the application."""

@@ -74,7 +74,7 @@ class Engine:
         self.ledger = Ledger(
             settings.max_tasks,
             settings.max_agents,
-            settings.clock_skew,
+            lambda agent: self._settings_of(agent).clock_skew,
             lambda agent: self._settings_of(agent).gateway_rewrites_ids,
         )
         self._on_internal_error = on_internal_error

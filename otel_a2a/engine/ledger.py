@@ -24,15 +24,15 @@ ENDPOINTS = 256
 class Ledger:
     """Agents by endpoint, tasks by agent. ``max_tasks`` and ``max_agents`` bound it; ended tasks leave first.
 
-    ``clock_skew``: seconds within which two timestamps say nothing about order. ``rewrites_ids``: whether a declared
-    gateway gives the tasks of an agent other ids.
+    ``clock_skew``: seconds within which two timestamps of an agent say nothing about order. ``rewrites_ids``: whether a
+    declared gateway gives the tasks of an agent other ids.
     """
 
     def __init__(
         self,
         max_tasks: int,
         max_agents: int,
-        clock_skew: float = 5.0,
+        clock_skew: Callable[[Agent], float] = lambda agent: 5.0,
         rewrites_ids: Callable[[Agent], bool] = lambda agent: False,
     ) -> None:
         self.clock_skew = clock_skew

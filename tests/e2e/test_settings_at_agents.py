@@ -146,6 +146,22 @@ def test_a_gateways_own_correlation_counts_instead_of_the_ids(
     assert findings(telemetry) == ([("continuation-diverged", host(base))] if diverged else [])
 
 
+def test_a_correlation_counts_at_that_agent_alone(telemetry: Telemetry, tmp_path: Path) -> None:
+    """Both gateways rewrite ids and answer out of another conversation; only of one is it known how it says so."""
+    answered = {"m1": "c-1", "m2": "c-2"}
+
+    def answer(method: str, params: dict[str, Any]) -> Any:
+        told = another_task(method, params)
+        told["task"]["metadata"] = {"X-Conversation": answered[params["message"]["messageId"]]}
+        return told
+
+    with pair(telemetry, tmp_path, 'correlation_key = "X-Conversation"', answer, gateway_rewrites_ids=True) as two:
+        for base in two.bases:
+            two.call(base, "SendMessage", send("x", "m1"))
+            two.call(base, "SendMessage", send("y", "m2", task_id="of-m1"))
+    assert findings(telemetry) == [("continuation-diverged", host(two.bases[0]))]
+
+
 def test_trace_context_goes_to_the_named_hosts_alone(telemetry: Telemetry, tmp_path: Path) -> None:
     """Both calls are seen; a partner that is not named learns nothing of the trace."""
     agents = ScriptedAgent(works), ScriptedAgent(works)

@@ -15,7 +15,7 @@ from otel_a2a.engine.records import Disposition
 from otel_a2a.engine.strictness import CACHE, Policy
 from otel_a2a.observations import Channel, Form, Method, TaskSeen
 from otel_a2a_policies import RULES
-from tests.support.world import CARD_URL, COMPLETED, ENDPOINT, HOST, WORKING, World, message
+from tests.support.world import CARD_URL, COMPLETED, ENDPOINT, HOST, INPUT, WORKING, World, message
 
 OTHER = "https://other.example/a2a"
 
@@ -170,6 +170,28 @@ def test_ids_that_a_gateway_rewrites(tmp_path: Path) -> None:
     ]
     assert found.task("t1").disposition == Disposition.ACTIVE
     assert found.task("t2").disposition == Disposition.DIVERGED
+
+
+def test_clocks_that_differ_at_one_agent(tmp_path: Path) -> None:
+    """An agent whose replicas' clocks are minutes apart has shown no older version; the other one has."""
+    found = world(tmp_path, HOST, "clock_skew = 300")
+    for endpoint, task in ((ENDPOINT, "t1"), (OTHER, "t2")):
+        found.send(WORKING, task=task, endpoint=endpoint)
+        for timestamp in (1_000.0, 900.0):
+            read = found.leaves(Method.GET_TASK, task, endpoint=endpoint)
+            found.answers(read, WORKING, timestamp=timestamp)
+    assert [(each.rule, each.agent) for each in found.findings] == [("snapshot-rolled-back", "other.example")]
+
+
+def test_a_subscription_at_an_agent_whose_clocks_differ(tmp_path: Path) -> None:
+    """The record goes by the agent's own skew as the rules do: what is older by less than that is news."""
+    found = world(tmp_path, HOST, "clock_skew = 300")
+    for endpoint, task in ((ENDPOINT, "t1"), (OTHER, "t2")):
+        first = found.leaves(Method.SEND_MESSAGE, endpoint=endpoint)
+        found.answers(first, WORKING, task=task, timestamp=1_000.0)
+        stream = found.leaves(Method.SUBSCRIBE_TO_TASK, task, endpoint=endpoint)
+        found.answers(stream, INPUT, channel=Channel.STREAM, form=Form.UPDATE, timestamp=900.0)
+    assert (found.task("t1").state, found.task("t2").state) == (INPUT, WORKING)
 
 
 @pytest.mark.parametrize(

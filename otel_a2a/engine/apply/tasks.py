@@ -60,8 +60,9 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     if call.is_send and not call.answered_task:
         _note_divergence(ledger, agent, call, seen)
     turns.note_late_answer(task, call)
-    is_old = order.is_told_again(task, seen, ledger.clock_skew) or order.is_behind(task, seen, ledger.clock_skew)
-    contradiction = order.contradiction(task, seen, ledger.clock_skew)
+    clock_skew = ledger.clock_skew(agent)
+    is_old = order.is_told_again(task, seen, clock_skew) or order.is_behind(task, seen, clock_skew)
+    contradiction = order.contradiction(task, seen, clock_skew)
     if contradiction is not None and contradiction.resubmitted:
         _begin_turn(task)
         contradiction = None
@@ -78,9 +79,9 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     _reaffirm(ledger, task, seen, call, ill=reopened or contradiction is not None or is_old)
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
-    transition = None if is_old else _take_state(ledger, task, seen, now_ns)
-    turns.remember(task, seen, ledger.clock_skew, is_old=is_old)
-    is_next_question = seen.state in INTERRUPTED and turns.is_settled(task, seen, ledger.clock_skew)
+    transition = None if is_old else _take_state(ledger, task, seen, clock_skew, now_ns)
+    turns.remember(task, seen, clock_skew, is_old=is_old)
+    is_next_question = seen.state in INTERRUPTED and turns.is_settled(task, seen, clock_skew)
     _end_doubt(task, seen, is_next_question=is_next_question)
     return Effect(task, transition)
 
@@ -251,7 +252,7 @@ def _affirm(task: Task, revisions: set[str]) -> None:
         task.reaffirmed &= held
 
 
-def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition | None:
+def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, clock_skew: float, now_ns: int) -> Transition | None:
     state = seen.state
     if state is None:
         return None
@@ -265,14 +266,14 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
         task.terminal, task.terminal_seq = (state, seen.seq) if state in TERMINAL else ("", 0)
         return _move(ledger, task, seen, now_ns) if state != task.state else None
     turns.note_question(task, call, state, seen.seq)
-    is_current = turns.is_current(task, seen, ledger.clock_skew)
+    is_current = turns.is_current(task, seen, clock_skew)
     if is_current or state in TERMINAL:
         if task.delivered.pop(state, None) is not None:
             # From now on no read may be behind it; those that left before may.
             task.first_seen[state] = seen.seq
             task.settled.pop(state, None)
         task.first_seen.setdefault(state, seen.seq)
-    if state != TaskState.SUBMITTED and turns.is_settled(task, seen, ledger.clock_skew):
+    if state != TaskState.SUBMITTED and turns.is_settled(task, seen, clock_skew):
         task.settled.setdefault(state, seen.seq)
     if state in TERMINAL and not task.terminal:
         task.terminal = state
@@ -280,7 +281,7 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Tran
     if state == task.state:
         task.timestamp = seen.timestamp if seen.timestamp is not None else task.timestamp
         return None
-    if not _supersedes(task, seen, call, ledger.clock_skew, is_current=is_current):
+    if not _supersedes(task, seen, call, clock_skew, is_current=is_current):
         return None
     return _move(ledger, task, seen, now_ns)
 
@@ -361,6 +362,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     if seen.state == task.state:
         task.timestamp = max((each for each in (task.timestamp, seen.timestamp) if each is not None), default=None)
         return Effect(task)
-    if order.is_late(task, seen, ledger.clock_skew) or (seen.state in TERMINAL and seen.state != task.terminal):
+    if order.is_late(task, seen, ledger.clock_skew(task.agent)) or (
+        seen.state in TERMINAL and seen.state != task.terminal
+    ):
         return Effect(task)
     return Effect(task, _move(ledger, task, seen, now_ns))
