@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otel_a2a.engine.records import Agent, CardVersion, Task
+from otel_a2a.engine.card_records import CardVersion
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.engine.revisions import drift
 from otel_a2a.engine.rules import Hit
 from otel_a2a.observations import CardFetched, Observation, SpanRef

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_a2a.config import Settings, names_host
-from otel_a2a.engine.records import Agent, CardDocument, CardVersion, Discovery
+from otel_a2a.engine.card_records import CardDocument, CardVersion, Discovery
+from otel_a2a.engine.records import Agent
 from otel_a2a.observations import (
     BoundCard,
     CallStarted,

@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, revisions
-from otel_a2a.engine.records import Agent, CardDocument, Task
+from otel_a2a.engine.card_records import CardDocument
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.observations import INTERRUPTED
 
 CANCEL_WINDOW = 60.0

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from otel_a2a.engine.card_records import CardDocument, Discovery
 from otel_a2a.engine.cards import is_above
-from otel_a2a.engine.records import Agent, CardDocument, Discovery, Task, TaskKey
+from otel_a2a.engine.records import Agent, Task, TaskKey
 from otel_a2a.observations import ArtifactSeen, CallStarted, CardFacts, CardRequested, TaskSeen
 
 TROUBLED = 256

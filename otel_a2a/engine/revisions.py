@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from otel_a2a.engine.records import CardDocument, CardVersion, Task
+from otel_a2a.engine.card_records import CardDocument, CardVersion
+from otel_a2a.engine.records import Task
 from otel_a2a.observations import CardFacts
 
 

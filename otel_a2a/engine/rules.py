@@ -21,8 +21,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from otel_a2a.engine.card_records import CardDocument
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import Agent, CardDocument, Task
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.observations import CallStarted, Observation
 
 if TYPE_CHECKING:

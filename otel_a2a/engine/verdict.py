@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from otel_a2a.config import Settings
 from otel_a2a.engine.apply import CardChange, Transition
 from otel_a2a.engine.background import background
+from otel_a2a.engine.card_records import CardDocument, CardVersion
 from otel_a2a.engine.findings import Finding, Level, Phase, Strictness
-from otel_a2a.engine.records import CardDocument, CardVersion, Task
+from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View
 from otel_a2a.engine.strictness import Policy
 from otel_a2a.errors import A2APolicyError, AgentCardDivergenceError

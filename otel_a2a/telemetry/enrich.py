@@ -9,8 +9,8 @@ from opentelemetry.trace import Span
 
 from otel_a2a import semconv
 from otel_a2a.engine import cards
+from otel_a2a.engine.card_records import CardDocument, CardVersion
 from otel_a2a.engine.engine import disposition
-from otel_a2a.engine.records import CardDocument, CardVersion
 from otel_a2a.engine.verdict import Verdict
 from otel_a2a.observations import (
     CallFailed,

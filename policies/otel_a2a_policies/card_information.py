@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, revisions
+from otel_a2a.engine.card_records import CardVersion
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import Agent, CardVersion, Task
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import AgentCardDivergenceError, AgentCardStalenessError, TaskResurrectionError
 from otel_a2a.observations import CardFacts, CardFetched, CardFetchFailed

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards
+from otel_a2a.engine.card_records import CardDocument
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import CardDocument
 from otel_a2a.engine.rules import Hit, Rule, View, rule, short
 from otel_a2a.errors import AgentCardStalenessError, CardTaskBoundaryError
 from otel_a2a.observations import CallStarted, DeadlineReached

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from otel_a2a.config import Settings
 from otel_a2a.engine import cards, revisions
+from otel_a2a.engine.card_records import Discovery
 from otel_a2a.engine.findings import Level, Party, Phase
-from otel_a2a.engine.records import Discovery, Task
+from otel_a2a.engine.records import Task
 from otel_a2a.engine.rules import Hit, Rule, View, rule
 from otel_a2a.errors import CardTaskBoundaryError, TaskContinuationBlockedError
 from otel_a2a.observations import (

@@ -8,8 +8,9 @@ import tracemalloc
 import pytest
 
 from otel_a2a.engine import deadlines, judge
+from otel_a2a.engine.card_records import HISTORY
 from otel_a2a.engine.ledger import ENDPOINTS, TROUBLED
-from otel_a2a.engine.records import ARTIFACTS, CONTEXTS, HISTORY, REVISIONS, STREAMS
+from otel_a2a.engine.records import ARTIFACTS, CONTEXTS, REVISIONS, STREAMS
 from otel_a2a.engine.strictness import CACHE
 from otel_a2a.observations import Method
 from tests.support.whole import Whole

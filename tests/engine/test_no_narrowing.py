@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from otel_a2a.engine.card_records import HISTORY
 from otel_a2a.engine.ledger import DOCUMENTS
-from otel_a2a.engine.records import HISTORY
 from otel_a2a.observations import CardFetched, CardFetchFailed, CardRequested, Method
 from tests.support.world import CARD_URL, ENDPOINT, WORKING, World, message
 

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from otel_a2a.engine.apply.effects import NOTHING, CardChange, Effect
+from otel_a2a.engine.card_records import HISTORY, CardDocument, CardVersion
 from otel_a2a.engine.cards import NOT_THERE, OLD_PATH, base_of, is_another_agent, is_failure
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import HISTORY, Agent, CardDocument, CardVersion
+from otel_a2a.engine.records import Agent
 from otel_a2a.observations import CardFetched, CardFetchFailed, CardRequested
 
 

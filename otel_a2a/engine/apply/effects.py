@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otel_a2a.engine.records import Agent, CardDocument, Task
+from otel_a2a.engine.card_records import CardDocument
+from otel_a2a.engine.records import Agent, Task
 from otel_a2a.observations import SpanRef
 
 

@@ -7,20 +7,10 @@ from otel_a2a.engine import order, turns
 from otel_a2a.engine.apply.artifacts import remember_artifact
 from otel_a2a.engine.apply.effects import NOTHING, Effect, Transition
 from otel_a2a.engine.apply.rumours import rumoured
+from otel_a2a.engine.card_records import CardDocument, CardVersion
 from otel_a2a.engine.cards import governing
 from otel_a2a.engine.ledger import Ledger
-from otel_a2a.engine.records import (
-    CONTEXTS,
-    REVISIONS,
-    Agent,
-    Artifact,
-    CardDocument,
-    CardVersion,
-    Delivered,
-    Poison,
-    ReadsWhenEnded,
-    Task,
-)
+from otel_a2a.engine.records import CONTEXTS, REVISIONS, Agent, Artifact, Delivered, Poison, ReadsWhenEnded, Task
 from otel_a2a.observations import (
     INTERRUPTED,
     READS,
