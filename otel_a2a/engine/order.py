@@ -73,8 +73,10 @@ def _step_back(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float)
         return None
     if not _may_be_new_turn(task, seen, call, clock_skew):
         return Contradiction(known, reopened=False)
-    begins = turns.is_late_answer(task, call) or turns.begins(task, seen, clock_skew)
-    return Contradiction(known, reopened=False, resubmitted=True) if begins else None
+    if not turns.is_late_answer(task, call) and not turns.begins(task, seen, clock_skew):
+        return None
+    asked = (each for each in task.first_seen if each in INTERRUPTED and _is_known_to(seen, each, task, clock_skew))
+    return Contradiction(next(asked, known), reopened=False, resubmitted=True)
 
 
 def _may_be_new_turn(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
@@ -148,7 +150,9 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     if seen.form != Form.UPDATE or call is None or call.method != Method.SUBSCRIBE_TO_TASK or seen.state in TERMINAL:
         return False
     if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
-        return seen.timestamp < task.timestamp
+        # What was learned since the subscription left may be ahead of its stream, which then lags and repeats nothing.
+        if seen.timestamp > task.timestamp or task.timestamp_seq < call.seq or task.timestamp_in == call.seq:
+            return seen.timestamp < task.timestamp
     return _plays_again(task, seen, call, clock_skew)
 
 

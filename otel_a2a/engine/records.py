@@ -170,6 +170,10 @@ class Task:
     """By ``seq`` of their call: the newest few."""
     open_streams: set[int] = field(default_factory=set)
     timestamp: float | None = None
+    timestamp_seq: int = 0
+    """When that was received."""
+    timestamp_in: int = 0
+    """The call (its ``seq``) that told it; 0 for a webhook."""
     read_seq: int = 0
     """When an answer to GetTask was last received."""
     read_timestamp: float | None = None

@@ -282,6 +282,19 @@ def test_a_lagging_subscription_by_its_time_stamps() -> None:
     assert not world.rules()
 
 
+def test_a_lagging_subscription_tells_of_the_turn_first() -> None:
+    """What a read has told since it left is no reason to take its events for old ones that it plays again."""
+    world = World()
+    world.send(INPUT)
+    stream = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(stream, INPUT, form=Form.SNAPSHOT, timestamp=10.0)
+    read = world.leaves(Method.GET_TASK, "t1")
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.answers(read, INPUT, timestamp=80.0)
+    world.streams(stream, SUBMITTED, timestamp=60.0)
+    assert world.levels(RULE) == ["information"]
+
+
 def test_a_subscription_that_plays_all_turns_again() -> None:
     """Without time stamps, the turns that are played are those that our answers began; and no more of them."""
     world = World()

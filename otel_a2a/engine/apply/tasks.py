@@ -269,7 +269,8 @@ def _take_state(ledger: Ledger, task: Task, seen: TaskSeen, clock_skew: float, n
         task.terminal = state
         task.terminal_seq = seen.seq
     if state == task.state:
-        task.timestamp = seen.timestamp if seen.timestamp is not None else task.timestamp
+        if seen.timestamp is not None:
+            _set_timestamp(task, seen)
         return None
     if not _supersedes(task, seen, call, clock_skew, is_current=is_current):
         return None
@@ -283,7 +284,7 @@ def _move(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition
     task.state_seq = seen.seq
     task.state_stream = seen.call.seq if seen.call is not None and seen.channel == Channel.STREAM else 0
     task.state_ns = now_ns
-    task.timestamp = seen.timestamp
+    _set_timestamp(task, seen)
     task.changed_at = seen.at
     ledger.touch(task)
     return Transition(
@@ -300,6 +301,12 @@ def _move(ledger: Ledger, task: Task, seen: TaskSeen, now_ns: int) -> Transition
         server_address=task.agent.address,
         task_card_revision=task.card_revision,
     )
+
+
+def _set_timestamp(task: Task, seen: TaskSeen) -> None:
+    task.timestamp = seen.timestamp
+    task.timestamp_seq = seen.seq
+    task.timestamp_in = seen.call.seq if seen.call is not None else 0
 
 
 def _supersedes(task: Task, seen: TaskSeen, call: CallStarted, skew: float, *, is_current: bool) -> bool:
@@ -350,7 +357,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     if seen.state in TERMINAL and not task.terminal:
         task.terminal, task.terminal_seq = seen.state, seen.seq
     if seen.state == task.state:
-        task.timestamp = max((each for each in (task.timestamp, seen.timestamp) if each is not None), default=None)
+        if seen.timestamp is not None and (task.timestamp is None or seen.timestamp > task.timestamp):
+            _set_timestamp(task, seen)
         return Effect(task)
     if order.is_late(task, seen, ledger.clock_skew(task.agent)) or (
         seen.state in TERMINAL and seen.state != task.terminal
