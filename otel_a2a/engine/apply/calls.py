@@ -219,7 +219,9 @@ def call_failed(ledger: Ledger, failed: CallFailed) -> Effect:
             task.read_refused_seq = failed.seq
         if failed.error in REFUSALS:
             turns.begins_none(task, call, failed.seq)
-    if call.method == Method.CANCEL_TASK and failed.error != A2AError.TASK_NOT_FOUND and not task.terminal:
+    # Of which execution of a 0.1 task a webhook told the end, nobody knows: it may be this one's.
+    may_have_ended = task.terminal or (task.reused and task.delivered_at >= call.at)
+    if call.method == Method.CANCEL_TASK and failed.error != A2AError.TASK_NOT_FOUND and not may_have_ended:
         # *Not cancelable* leaves open whether it has ended or runs on: a2a-sdk says so of a working task too.
         task.cancel_at = failed.at
     if call.push is not None and (call.method == Method.CREATE_PUSH_CONFIG or failed.from_agent):

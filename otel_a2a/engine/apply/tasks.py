@@ -342,6 +342,8 @@ def _delivered(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
         task.changed_at = seen.at
     for artifact in seen.artifacts:
         remember_artifact(task, artifact, seen, whole=True)
+    if seen.state in TERMINAL:
+        task.cancel_at = 0.0
     if seen.state is None or task.reused:
         return Effect(task)
     if order.changed_terminal(task, seen):
