@@ -84,9 +84,10 @@ def _may_be_new_turn(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: 
         return False
     if turns.is_late_answer(task, call):
         return True
-    if turns.shown_in(task, call) in INTERRUPTED and not turns.may_be_explained(task, call):
+    within = turns.shown_in(task, call)
+    if within in INTERRUPTED and not turns.may_be_explained(task, seen, clock_skew):
         return False
-    if turns.plays_again(task, call):
+    if within and turns.plays_again(task, seen, clock_skew):
         return True
     return not any(
         0 < seq < call.seq and not _is_ahead(task, state, seen, clock_skew) for state, seq in task.settled.items()
@@ -161,8 +162,8 @@ def _plays_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: floa
     is_at_first = within in ("", TaskState.SUBMITTED)
     if within in TERMINAL:
         return False
-    if task.terminal:
-        return task.terminal_seq < call.seq and (is_at_first or turns.plays_again(task, call))
+    if 0 < task.terminal_seq < call.seq:
+        return is_at_first or turns.plays_again(task, seen, clock_skew)
     if seen.state != TaskState.SUBMITTED or not is_at_first or not _not_submitted_before(task, seen, clock_skew):
         return False
     return not _may_be_new_turn(task, seen, call, clock_skew)

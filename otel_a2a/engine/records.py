@@ -91,6 +91,8 @@ class Answer:
     """When it left (``seq`` of its call)."""
     taken_seq: int = 0
     """When it was first certain that the agent had taken it."""
+    settled: dict[str, int] = field(default_factory=dict)
+    """What was settled before it left, and is so again where it turns out to begin no turn."""
 
 
 @dataclass(slots=True, eq=False)
@@ -167,13 +169,15 @@ class Task:
     delivered: dict[str, Delivered] = field(default_factory=dict)
     """States that so far only a webhook has told."""
     streams: OrderedDict[int, StreamSeen] = field(default_factory=OrderedDict)
-    """By ``seq`` of their call: the newest few."""
+    """By ``seq`` of their call: the newest few, open ones before others."""
     open_streams: set[int] = field(default_factory=set)
     timestamp: float | None = None
     timestamp_seq: int = 0
     """When that was received."""
     timestamp_in: int = 0
     """The call (its ``seq``) that told it; 0 for a webhook."""
+    newest_timestamp: float | None = None
+    """The newest that an answer bore, whether or not it was news."""
     read_seq: int = 0
     """When an answer to GetTask was last received."""
     read_timestamp: float | None = None
@@ -192,6 +196,8 @@ class Task:
     """When it was received in a state that is certainly later; 0 while it waits."""
     answers: list[Answer] = field(default_factory=list)
     """Our messages that may answer its questions: the newest few."""
+    answers_forgotten: bool = False
+    """There were more: who plays the whole life again tells of their turns too."""
     settled: dict[str, int] = field(default_factory=dict)
     """State → when it was first received with all of these certainly taken: no answer explains a step back from it."""
     # --- contact

@@ -10,7 +10,7 @@ way, an observation shows that the agent has taken it by then, or nobody can tel
 from __future__ import annotations
 
 from otel_a2a.engine.records import ANSWERS, STREAMS, Answer, StreamSeen, Task
-from otel_a2a.observations import INTERRUPTED, TERMINAL, CallStarted, Channel, Form, Method, TaskSeen, TaskState, rank
+from otel_a2a.observations import INTERRUPTED, TERMINAL, CallStarted, Channel, Form, Method, TaskSeen, TaskState
 
 
 def note_answer(task: Task, call: CallStarted) -> None:
@@ -42,9 +42,10 @@ def is_late_answer(task: Task, call: CallStarted) -> bool:
 def _add(task: Task, answer: Answer) -> None:
     task.answers.append(answer)
     # The agent may take it at any time from now on: what is known says nothing about the order of what comes.
-    task.settled.clear()
+    answer.settled, task.settled = task.settled, {}
     if len(task.answers) > ANSWERS:
         del task.answers[0]
+        task.answers_forgotten = True
 
 
 def begins_none(task: Task, call: CallStarted, seq: int) -> None:
@@ -52,6 +53,8 @@ def begins_none(task: Task, call: CallStarted, seq: int) -> None:
     for answer in task.answers:
         if answer.seq == call.seq and not answer.taken_seq:
             answer.taken_seq = seq
+            if answer is task.answers[-1]:
+                task.settled = answer.settled | task.settled
 
 
 def note_question(task: Task, call: CallStarted | None, state: str, seq: int) -> None:
@@ -76,15 +79,26 @@ def shown_in(task: Task, call: CallStarted) -> str:
     return stream.state if stream is not None else ""
 
 
-def plays_again(task: Task, call: CallStarted) -> bool:
-    """Whether the stream of ``call`` may tell what was before it."""
+def plays_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether ``seen`` may tell what was before its stream.
+
+    0.3 leaves it to the agent which of the missed events a subscription begins with, so that may be any.
+    """
+    call = seen.call
+    if call is None or call.method != Method.SUBSCRIBE_TO_TASK or seen.form != Form.UPDATE:
+        return False
     stream = task.streams.get(call.seq)
-    return stream is not None and stream.plays_again
+    if stream is not None and not stream.plays_again:
+        return False
+    newest = task.newest_timestamp
+    return seen.timestamp is None or newest is None or seen.timestamp <= newest + clock_skew
 
 
-def may_be_explained(task: Task, call: CallStarted) -> bool:
-    """Whether some answer may have begun a turn since the stream of ``call`` showed what it has shown last."""
-    return any(not _is_taken_before(task, answer, call) for answer in task.answers)
+def may_be_explained(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether some answer may have begun a turn since the stream of ``seen`` showed what it has shown last."""
+    if _may_be_forgotten(task, seen, clock_skew):
+        return True
+    return any(not _is_taken_before(task, answer, seen, clock_skew) for answer in task.answers)
 
 
 def begins(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
@@ -97,15 +111,13 @@ def is_current(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
 
     What does not may be of an earlier one: it says nothing about order.
     """
-    taken = _taken_at(task, seen, clock_skew)
-    return all(_is_taken_by(task, answer, seen, taken) for answer in task.answers if answer.taken_seq)
+    return _are_taken([answer for answer in task.answers if answer.taken_seq], task, seen, clock_skew)
 
 
 def is_settled(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     """Whether the agent had certainly taken every answer when the task was as ``seen`` shows it: from then on no
     answer explains a task that is submitted again."""
-    taken = _taken_at(task, seen, clock_skew)
-    return all(_is_taken_by(task, answer, seen, taken) for answer in task.answers)
+    return _are_taken(task.answers, task, seen, clock_skew)
 
 
 def remember(task: Task, seen: TaskSeen, clock_skew: float, *, is_old: bool) -> None:
@@ -121,13 +133,27 @@ def remember(task: Task, seen: TaskSeen, clock_skew: float, *, is_old: bool) -> 
         return
     stream = task.streams.get(call.seq)
     if stream is None:
-        stream = StreamSeen(plays_again=is_old or _may_play_again(task, seen, call, clock_skew))
+        stream = StreamSeen(plays_again=is_old or plays_again(task, seen, clock_skew))
         task.streams[call.seq] = stream
         if len(task.streams) > STREAMS:
-            task.streams.popitem(last=False)
+            has_ended = (each for each in task.streams if each not in task.open_streams)
+            del task.streams[next(has_ended, next(iter(task.streams)))]
     stream.taken.update(answer.seq for answer in taken)
     if stream.state not in TERMINAL:
         stream.state = state
+
+
+def _are_taken(answers: list[Answer], task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether the agent had certainly taken all of ``answers`` when the task was as ``seen`` shows it."""
+    if _may_be_forgotten(task, seen, clock_skew):
+        return False
+    taken = _taken_at(task, seen, clock_skew)
+    return all(answer in taken or _is_taken_before(task, answer, seen, clock_skew) for answer in answers)
+
+
+def _may_be_forgotten(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether ``seen`` may tell of a turn whose answer is no longer remembered."""
+    return task.answers_forgotten and plays_again(task, seen, clock_skew)
 
 
 def _taken_at(task: Task, seen: TaskSeen, clock_skew: float) -> list[Answer]:
@@ -140,7 +166,7 @@ def _taken_at(task: Task, seen: TaskSeen, clock_skew: float) -> list[Answer]:
     taken = [each for each in task.answers if each.seq == call.seq or (is_new and each.seq < call.seq)]
     if seen.channel == Channel.STREAM and seen.state == TaskState.SUBMITTED and shown_in(task, call) in INTERRUPTED:
         # One answer, one turn: a stream tells of them in their order.
-        begun = next((each for each in task.answers if not _is_taken_before(task, each, call)), None)
+        begun = next((each for each in task.answers if not _is_taken_before(task, each, seen, clock_skew)), None)
         if begun is not None and begun not in taken:
             taken.append(begun)
     return taken
@@ -151,32 +177,16 @@ def _may_be_old(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float
     if call.is_send:
         return False
     if seen.channel == Channel.STREAM:
-        return _may_be_played_again(task, seen, call, clock_skew)
+        return plays_again(task, seen, clock_skew)
     # A push may be ahead of the store from which reads are answered.
     return task.delivered_at > 0 and call.at - task.delivered_at <= clock_skew
 
 
-def _may_be_played_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
-    if call.method != Method.SUBSCRIBE_TO_TASK or seen.form != Form.UPDATE:
-        return False
-    return seen.timestamp is None or task.timestamp is None or seen.timestamp <= task.timestamp + clock_skew
-
-
-def _may_play_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
-    """Whether the stream that begins so may tell the task's life from its beginning."""
-    return rank(seen.state or "") == 0 and _may_be_played_again(task, seen, call, clock_skew)
-
-
-def _is_taken_before(task: Task, answer: Answer, call: CallStarted) -> bool:
-    """Whether the agent had certainly taken ``answer`` before what comes next in answer to ``call``."""
-    stream = task.streams.get(call.seq)
-    if stream is not None and (stream.plays_again or answer.seq in stream.taken):
-        return answer.seq in stream.taken
-    return 0 < answer.taken_seq < call.seq
-
-
-def _is_taken_by(task: Task, answer: Answer, seen: TaskSeen, taken: list[Answer]) -> bool:
-    """Whether the agent had certainly taken ``answer`` when the task was as ``seen`` shows it."""
+def _is_taken_before(task: Task, answer: Answer, seen: TaskSeen, clock_skew: float) -> bool:
+    """Whether the agent had certainly taken ``answer`` before the task was as ``seen`` shows it, by what was known
+    before."""
     assert seen.call is not None
-    is_own = answer.taken_seq > 0 and answer.seq == seen.call.seq
-    return is_own or answer in taken or _is_taken_before(task, answer, seen.call)
+    stream = task.streams.get(seen.call.seq)
+    if stream is not None and answer.seq in stream.taken:
+        return True
+    return 0 < answer.taken_seq < seen.call.seq and not plays_again(task, seen, clock_skew)

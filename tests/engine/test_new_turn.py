@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from otel_a2a.engine.records import ANSWERS, STREAMS
 from otel_a2a.observations import INTERRUPTED, A2AError, CallFailed, Form, Method
 from tests.support.world import AUTH, COMPLETED, INPUT, SUBMITTED, WORKING, World, message
 
@@ -135,7 +136,9 @@ def test_two_questions_answered_one_after_the_other() -> None:
     world.get("t1", INPUT)
     world.leaves(Method.SEND_MESSAGE, "t1", sent=message("two", "m3"))
     world.answers(first, SUBMITTED)
-    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), INPUT, SUBMITTED)
+    stream = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(stream, INPUT, form=Form.SNAPSHOT)
+    world.streams(stream, SUBMITTED)
     assert world.levels(RULE) == ["information"] * 2
 
 
@@ -325,6 +328,89 @@ def test_a_step_back_is_seen_in_every_stream(goes_back: str) -> None:
     assert world.rules() == [RULE]
 
 
+# --- subscriptions of an agent that plays what it likes of the past
+
+
+@pytest.mark.parametrize("first", [(), (WORKING,), (SUBMITTED, WORKING)])
+def test_a_subscription_that_plays_from_the_middle(first: tuple[str, ...]) -> None:
+    """Nobody can tell old from new in what it begins with, nor does the question that it plays come back by that."""
+    world = World()
+    world.send(INPUT)
+    world.message("t1", SUBMITTED)
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), *first, INPUT, SUBMITTED)
+    world.get("t1", SUBMITTED)
+    assert not world.rules()
+    world.get("t1", WORKING)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_a_subscription_that_left_before_the_end_was_known() -> None:
+    """What it plays of the past may arrive after another channel has told the end."""
+    world = World()
+    world.send(INPUT)
+    late = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.get("t1", COMPLETED)
+    world.streams(late, SUBMITTED, WORKING, INPUT, COMPLETED)
+    assert not world.rules()
+
+
+def test_a_subscription_with_newer_time_stamps_plays_nothing_again() -> None:
+    """What is later than all that was known is no memory, and an answer that was taken explains it no more."""
+    world = World()
+    world.answers(world.leaves(Method.SEND_MESSAGE), INPUT, timestamp=10.0)
+    world.answers(world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2")), SUBMITTED, timestamp=20.0)
+    stream = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    world.streams(stream, SUBMITTED, timestamp=20.0)
+    world.streams(stream, INPUT, timestamp=40.0)
+    assert not world.rules()
+    world.streams(stream, SUBMITTED, timestamp=60.0)
+    assert world.rules() == [RULE]
+
+
+def test_time_stamps_of_what_was_no_news() -> None:
+    """The newest time stamp counts, also where a webhook was ahead of the stream that bore it."""
+    world = World()
+    old = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(old, SUBMITTED, timestamp=10.0)
+    world.answers(world.leaves(Method.GET_TASK, "t1"), INPUT, timestamp=20.0)
+    world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.streams(old, INPUT, timestamp=20.0)
+    world.streams(old, SUBMITTED, timestamp=60.0)
+    played = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+    for state, timestamp in ((SUBMITTED, 10.0), (INPUT, 20.0), (SUBMITTED, 60.0)):
+        world.streams(played, state, timestamp=timestamp)
+    assert not world.rules()
+
+
+def test_more_turns_than_are_remembered() -> None:
+    """Who plays the whole life again tells of turns that the ledger has forgotten; a read still shows a step back."""
+    world = World()
+    world.send(SUBMITTED)
+    for turn in range(ANSWERS + 2):
+        world.get("t1", INPUT)
+        world.message("t1", SUBMITTED, sent=message(f"turn {turn}", f"m{turn + 2}"))
+    world.streams(world.leaves(Method.SUBSCRIBE_TO_TASK, "t1"), SUBMITTED, *(INPUT, SUBMITTED) * (ANSWERS + 2))
+    world.get("t1", SUBMITTED)
+    assert not world.rules()
+    world.get("t1", INPUT)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_a_stream_that_first_tells_how_the_agent_found_the_task() -> None:
+    """Waiting: that is the question which the message answers, also where another stream has told the new turn."""
+    world = World()
+    old = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(old, SUBMITTED, INPUT)
+    answer = world.leaves(Method.SEND_STREAMING_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.streams(old, SUBMITTED)
+    world.streams(answer, INPUT, form=Form.SNAPSHOT)
+    world.streams(answer, SUBMITTED)
+    world.get("t1", SUBMITTED)
+    assert not world.rules()
+
+
 # --- messages of which little is known
 
 
@@ -371,3 +457,26 @@ def test_a_message_that_the_agent_refused() -> None:
         world.get("t1", INPUT)
         world.get("t1", SUBMITTED)
         assert world.rules() == found
+
+
+def test_a_refused_message_leaves_all_as_it_was() -> None:
+    """What was certain before it left is certain again, without another look at the task."""
+    world = World()
+    world.send(INPUT)
+    call = world.leaves(Method.SEND_MESSAGE, "t1", sent=message("yes", "m2"))
+    world.fails(call, A2AError.UNSUPPORTED_OPERATION)
+    world.get("t1", SUBMITTED)
+    assert world.rules() == [RULE]
+
+
+def test_an_open_stream_is_not_forgotten_for_those_that_ended() -> None:
+    """However many there were, what it has shown cannot be taken back in it."""
+    world = World()
+    kept = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(kept, SUBMITTED, WORKING)
+    for _ in range(STREAMS + 1):
+        other = world.leaves(Method.SUBSCRIBE_TO_TASK, "t1")
+        world.streams(other, WORKING, form=Form.SNAPSHOT)
+        world.ends(other)
+    world.streams(kept, SUBMITTED)
+    assert world.rules() == [RULE]

@@ -135,6 +135,8 @@ def _begin_anew(ledger: Ledger, task: Task, call: CallStarted) -> None:
     task.cancel_at = 0.0
     task.interrupted_seq = task.resumed_seq = task.lost_seq = 0
     task.answers.clear()
+    task.answers_forgotten = False
+    task.newest_timestamp = None
     task.settled.clear()
     ledger.leave_context(task)
     task.context_id = ""

@@ -73,6 +73,8 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
     turns.remember(task, seen, clock_skew, is_old=is_old)
     is_next_question = seen.state in INTERRUPTED and turns.is_settled(task, seen, clock_skew)
     _end_doubt(task, seen, is_next_question=is_next_question)
+    if seen.timestamp is not None:
+        task.newest_timestamp = max(seen.timestamp, task.newest_timestamp or seen.timestamp)
     return Effect(task, transition)
 
 
