@@ -44,8 +44,10 @@ def _add(task: Task, answer: Answer) -> None:
     # The agent may take it at any time from now on: what is known says nothing about the order of what comes.
     answer.settled, task.settled = task.settled, {}
     if len(task.answers) > ANSWERS:
-        del task.answers[0]
+        forgotten = task.answers.pop(0)
         task.answers_forgotten = True
+        for stream in task.streams.values():
+            stream.taken.discard(forgotten.seq)
 
 
 def begins_none(task: Task, call: CallStarted, seq: int) -> None:

@@ -480,3 +480,16 @@ def test_an_open_stream_is_not_forgotten_for_those_that_ended() -> None:
         world.ends(other)
     world.streams(kept, SUBMITTED)
     assert world.rules() == [RULE]
+
+
+def test_a_long_conversation_in_one_stream_takes_no_more_space() -> None:
+    """Of an answer that is forgotten, the streams remember nothing either."""
+    world = World()
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE)
+    world.streams(stream, SUBMITTED)
+    for turn in range(3 * ANSWERS):
+        world.streams(stream, INPUT)
+        world.message("t1", SUBMITTED, sent=message(f"turn {turn}", f"m{turn + 2}"))
+        world.streams(stream, SUBMITTED)
+    assert len(world.task().streams[stream.seq].taken) <= ANSWERS
+    assert not world.rules()
