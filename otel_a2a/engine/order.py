@@ -150,11 +150,13 @@ def is_told_again(task: Task, seen: TaskSeen, clock_skew: float) -> bool:
     call = seen.call
     if seen.form != Form.UPDATE or call is None or call.method != Method.SUBSCRIBE_TO_TASK or seen.state in TERMINAL:
         return False
-    if seen.timestamp is not None and task.timestamp is not None and abs(seen.timestamp - task.timestamp) > clock_skew:
-        # What was learned since the subscription left may be ahead of its stream, which then lags and repeats nothing.
-        if seen.timestamp > task.timestamp or task.timestamp_seq < call.seq or task.timestamp_in == call.seq:
-            return seen.timestamp < task.timestamp
-    return _plays_again(task, seen, call, clock_skew)
+    if seen.timestamp is None or task.timestamp is None or abs(seen.timestamp - task.timestamp) <= clock_skew:
+        return _plays_again(task, seen, call, clock_skew)
+    if seen.timestamp > task.timestamp:
+        return False
+    # What was learned since the subscription left may be ahead of its stream, which then lags and repeats nothing.
+    was_known = task.timestamp_seq < call.seq or task.timestamp_in == call.seq
+    return was_known or _plays_again(task, seen, call, clock_skew)
 
 
 def _plays_again(task: Task, seen: TaskSeen, call: CallStarted, clock_skew: float) -> bool:
