@@ -26,6 +26,7 @@ def accused(world: Whole) -> list[tuple[str, str]]:
 
 @example(seed=10009378)
 @example(seed=20004707)
+@example(seed=2210500194)
 @example(seed=210503083)
 @example(seed=310500835)
 @example(seed=310501123)

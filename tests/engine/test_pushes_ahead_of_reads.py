@@ -114,6 +114,22 @@ def test_what_an_artifact_has_grown_by_is_not_in_the_read_of_the_same_moment() -
     assert world.rules() == [GONE]
 
 
+@pytest.mark.parametrize("chunks", [pytest.param(2, marks=legal(GONE)), pytest.param(3, marks=fires(GONE))])
+def test_a_stream_that_lags_behind_the_push(chunks: int) -> None:
+    """Only once it has brought as much as was pushed do reads have to show that."""
+    world = Whole()
+    stream = world.leaves(Method.SEND_STREAMING_MESSAGE, push=WEBHOOK)
+    world.streams(stream, WORKING)
+    pushed = artifact("a1", "part 0, part 1, part 2, ")
+    world.chunk(stream, "a1", "part 0, ")
+    world.shows(None, WORKING, pushed, channel=Channel.WEBHOOK, delivery=Delivery(token=TOKEN))
+    for number in range(1, chunks):
+        world.chunk(stream, "a1", f"part {number}, ", append=True)
+    world.ends(stream, "ReadError")
+    world.shows(world.leaves(Method.GET_TASK, "t1"), WORKING, artifact("a1", "part 0, part 1, "))
+    assert world.rules() == ([] if chunks == 2 else [GONE])
+
+
 @legal(BACK)
 def test_a_read_that_left_before_another_one_confirmed_it() -> None:
     """Two reads leave in the same moment, and the one that was answered by the slow replica comes last."""

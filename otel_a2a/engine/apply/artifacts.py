@@ -51,6 +51,8 @@ def remember_artifact(task: Task, facts: ArtifactFacts, seen: TaskSeen | Artifac
             _set_content(held, facts.digest, facts.length, seen.seq)
     elif seen.call is not None:
         _take_event(held, facts, seen, seen.call.seq)
+        if held.counted >= held.length:
+            _end_delivery(held, seen.seq)
     elif is_new and not seen.append:
         # Later ones prove nothing: webhooks bring their events late, twice and out of order.
         _set_content(held, facts.digest, facts.length, seen.seq)
@@ -61,9 +63,14 @@ def _note_delivery(held: Artifact, facts: ArtifactFacts, seen: TaskSeen | Artifa
     is_more = is_new or (isinstance(seen, TaskSeen) and facts.length > held.length)
     if seen.call is None:
         held.delivered_at = seen.at if is_more else held.delivered_at
-    elif held.delivered_at and (isinstance(seen, ArtifactSeen) or facts.length >= held.length):
+    elif isinstance(seen, TaskSeen) and facts.length >= held.length:
+        _end_delivery(held, seen.seq)
+
+
+def _end_delivery(held: Artifact, seq: int) -> None:
+    if held.delivered_at:
         # From now on no read may show less; those that left before may.
-        held.seq = held.grown_seq = seen.seq
+        held.seq = held.grown_seq = seq
         held.delivered_at = 0.0
 
 
