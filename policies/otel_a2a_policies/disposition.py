@@ -66,7 +66,7 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
             return
         if told.decision != Decision.STATE or told.state not in TERMINAL:
             return
-        if told.reason and not _is_hearsay(told, task):
+        if told.reason and (settings.watched_elsewhere or not _is_hearsay(told, task)):
             return
         what = f"was recorded as {told.state} by the client"
     else:
@@ -88,7 +88,7 @@ def card_decided_task_fate(told: LocalDecision | CallStarted, view: View, settin
 
 def _is_hearsay(told: LocalDecision, task: Task) -> bool:
     """Whether the application blames the transport where no call about the task went unanswered, no stream of it broke,
-    and no webhook is waited for."""
+    and no webhook is waited for: where nobody else watches the task, nobody has tried."""
     was_tried = task.asked_at > task.read_at or task.pushed
     last_try = max(task.message_seq, task.cancel_seq, task.ended_stream_seq)
     return told.declared and told.reason == Reason.TRANSPORT and not was_tried and last_try <= task.answered_seq

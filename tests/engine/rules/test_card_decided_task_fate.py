@@ -182,6 +182,15 @@ def test_a_task_that_was_not_reached_either(tried: str) -> None:
 
 
 @legal(RULE)
+def test_a_task_that_another_process_could_not_reach() -> None:
+    """What that process has met is not seen here: its word for it counts."""
+    world = running(watched_elsewhere=True)
+    world.card_fails("ConnectError")
+    world.records(FAILED, "transport")
+    assert not world.levels(RULE)
+
+
+@legal(RULE)
 def test_a_transport_failure_long_after_that_of_the_card() -> None:
     """Nothing links the two; and what a hook noticed is a timeout of its library."""
     world = running()
