@@ -81,12 +81,14 @@ def task_seen(ledger: Ledger, seen: TaskSeen, now_ns: int) -> Effect:
 def _end_doubt(task: Task, seen: TaskSeen, *, is_next_question: bool) -> None:
     """What became of a message into the task is known where it has ended since, or where the agent has taken the
     message and asks again: the same words are then another answer."""
+    has_ended = seen.state in TERMINAL
+    if not has_ended and not is_next_question:
+        return
     left = seen.call.seq if seen.call is not None else seen.seq
+    taken = {answer.seq for answer in task.answers if answer.taken_seq}
     sends = task.agent.sends
-    for sent in tuple(sends.values()):
-        is_over = seen.state in TERMINAL and sent.seq < left
-        was_taken = is_next_question and any(each.seq == sent.seq and each.taken_seq for each in task.answers)
-        if sent.unanswered_seq and sent.is_into(task) and (is_over or was_taken):
+    for sent in [each for each in sends.values() if each.unanswered_seq and each.is_into(task)]:
+        if sent.seq < left if has_ended else sent.seq in taken:
             del sends[sent.seq]
 
 
